@@ -1,0 +1,41 @@
+//! What the handlers act on.
+
+use std::sync::Arc;
+
+use parceltrack::domain::{Money, TrackingNumber};
+use parceltrack::ports::{
+    Clock, CreateInvoices, CreateParcels, DrawTrackingNumber, LinkToPdf, ReadInvoices, ReadParcels, SendTicket,
+};
+
+/// The ports of the API and its one business setting.
+#[derive(Clone)]
+pub struct App {
+    /// Creates parcels.
+    pub create_parcels: Arc<dyn CreateParcels>,
+    /// Reads parcels.
+    pub read_parcels: Arc<dyn ReadParcels>,
+    /// Creates invoices.
+    pub create_invoices: Arc<dyn CreateInvoices>,
+    /// Reads invoices.
+    pub read_invoices: Arc<dyn ReadInvoices>,
+    /// Puts tickets on the queue.
+    pub tickets: Arc<dyn SendTicket>,
+    /// Makes links to PDFs.
+    pub pdf_links: Arc<dyn LinkToPdf>,
+    /// Draws tracking numbers.
+    pub tracking_numbers: Arc<dyn DrawTrackingNumber>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// The price of a delivery, before tax, where the caller names none.
+    pub delivery_fee: Money,
+}
+
+/// Tracking numbers by chance.
+#[derive(Clone, Copy, Debug)]
+pub struct RandomTrackingNumbers;
+
+impl DrawTrackingNumber for RandomTrackingNumbers {
+    fn draw(&self, attempt: u32) -> TrackingNumber {
+        TrackingNumber::draw(fastrand::u64(..), attempt)
+    }
+}

@@ -1,0 +1,161 @@
+//! From API Gateway's event to an HTTP request, and back.
+//!
+//! `lambda_http` does the translation, but panics on events that API Gateway does make: a space in the query, a body
+//! that is no base64, a strange Host. And HTTP APIs hand over a path that is already percent-decoded, in which a `?` or
+//! `..` would become another route. So events are put in order first.
+
+use axum::Router;
+use axum::response::Response;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http::header::HOST;
+use lambda_http::aws_lambda_events::apigw::ApiGatewayV2httpRequest;
+use lambda_http::lambda_runtime::{self, Context};
+use lambda_http::request::LambdaRequest;
+use lambda_http::{Adapter, Error, LambdaEvent, Service as _, service_fn};
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use serde_json::{Value, json};
+
+use crate::problem::Problem;
+
+/// What may not stand in a path as it is (RFC 3986 section 3.3). The event's path is decoded, so `%` is a per cent sign.
+const NOT_IN_PATH: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
+
+/// What may not stand in a query as it is (RFC 3986 section 3.4). The event's query is encoded, so `%` stays.
+const NOT_IN_QUERY: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'<')
+    .add(b'>')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
+
+/// Serves API Gateway's events until Lambda stops the process.
+pub async fn serve(router: Router) -> Result<(), Error> {
+    lambda_runtime::run(service_fn(move |event: LambdaEvent<Value>| {
+        let router = router.clone();
+        async move { handle(router, event.payload, event.context).await }
+    }))
+    .await
+}
+
+/// Answers one event. Whatever stands in it, there is an answer.
+pub async fn handle(router: Router, event: Value, context: Context) -> Result<Value, Error> {
+    let request_id = context.request_id.clone();
+    match put_in_order(event) {
+        Ok(request) => {
+            let event = LambdaEvent::new(LambdaRequest::ApiGatewayV2(request), context);
+            let response = Adapter::from(router).call(event).await?;
+            Ok(serde_json::to_value(response)?)
+        }
+        Err(problem) => answer(problem.render(&request_id)).await,
+    }
+}
+
+/// The answer to an event that never became a request.
+async fn answer(response: Response) -> Result<Value, Error> {
+    let (parts, body) = response.into_parts();
+    let body = axum::body::to_bytes(body, usize::MAX).await?;
+    let headers: serde_json::Map<String, Value> = parts
+        .headers
+        .iter()
+        .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.into())))
+        .collect();
+    Ok(json!({
+        "statusCode": parts.status.as_u16(),
+        "headers": headers,
+        "body": String::from_utf8_lossy(&body),
+        "isBase64Encoded": false,
+        "cookies": [],
+    }))
+}
+
+fn put_in_order(event: Value) -> Result<ApiGatewayV2httpRequest, Problem> {
+    let mut event: ApiGatewayV2httpRequest = serde_json::from_value(event)
+        .map_err(|_| Problem::Malformed("This is not an event of an HTTP API (payload version 2.0).".to_owned()))?;
+
+    let path = event.raw_path.take().unwrap_or_default();
+    let stage = event.request_context.stage.take().unwrap_or_default();
+    event.raw_path = Some(route_path(&path, &stage)?);
+    event.raw_query_string = event.raw_query_string.map(|query| utf8_percent_encode(&query, NOT_IN_QUERY).to_string());
+    if event.is_base64_encoded && event.body.as_ref().is_some_and(|body| STANDARD.decode(body).is_err()) {
+        return Err(Problem::Malformed("The body is not valid base64.".to_owned()));
+    }
+    // Nothing here depends on the host's name, and a strange one would not fit into a URL.
+    event.headers.remove(HOST);
+    event.request_context.domain_name = None;
+    Ok(event)
+}
+
+/// The path that routes are matched against: without the stage, without a trailing slash, encoded.
+fn route_path(path: &str, stage: &str) -> Result<String, Problem> {
+    let path = match path.strip_prefix('/').and_then(|rest| rest.strip_prefix(stage)) {
+        Some(rest) if !stage.is_empty() && stage != "$default" && (rest.is_empty() || rest.starts_with('/')) => rest,
+        _ => path,
+    };
+    if path.split(['/', '\\']).any(|segment| matches!(segment, "." | "..")) {
+        return Err(Problem::NotFound("path"));
+    }
+    let path = path.trim_end_matches('/').trim_start_matches('/');
+    Ok(format!("/{}", utf8_percent_encode(path, NOT_IN_PATH)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_named_stage_is_not_part_of_the_route() {
+        for (path, stage, route) in [
+            ("/uat/api/parcels", "uat", "/api/parcels"),
+            ("/uat", "uat", "/"),
+            ("/uatx/api", "uat", "/uatx/api"),
+            ("/api/parcels", "uat", "/api/parcels"),
+            ("/api/parcels", "$default", "/api/parcels"),
+            ("/api/parcels/", "$default", "/api/parcels"),
+            ("//api", "", "/api"),
+            ("", "", "/"),
+            ("*", "", "/*"),
+        ] {
+            assert_eq!(route_path(path, stage).unwrap(), route, "{path} on {stage}");
+        }
+    }
+
+    #[test]
+    fn a_decoded_path_cannot_become_another_route() {
+        for (path, route) in [
+            ("/api/parcels/abc?limit=1", "/api/parcels/abc%3Flimit=1"),
+            ("/api/parcels/a#b", "/api/parcels/a%23b"),
+            ("/api/parcels/50%", "/api/parcels/50%25"),
+            ("/api/parcels/%2e%2e/x", "/api/parcels/%252e%252e/x"),
+            ("/api/陈", "/api/%E9%99%88"),
+        ] {
+            assert_eq!(route_path(path, "").unwrap(), route);
+        }
+        for path in ["/api/../i/x", "/..", "/api/.", "/api\\..\\i"] {
+            assert_eq!(route_path(path, ""), Err(Problem::NotFound("path")), "{path}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Reads a JSON object field by field into domain types, and gathers everything that is wrong with it at once.
+
+use std::fmt::Display;
+
+use serde_json::{Map, Value};
+
+use crate::problem::{FieldProblem, Problem};
+
+/// What is wrong so far.
+#[derive(Debug, Default)]
+pub(crate) struct Problems(Vec<FieldProblem>);
+
+impl Problems {
+    /// One more.
+    pub(crate) fn add(&mut self, field: impl Into<String>, message: impl Display) {
+        self.0.push(FieldProblem { field: field.into(), message: message.to_string() });
+    }
+
+    /// The value that was read, unless anything was wrong.
+    pub(crate) fn into_result<T>(self, value: Option<T>) -> Result<T, Problem> {
+        match value {
+            Some(value) if self.0.is_empty() => Ok(value),
+            _ => Err(Problem::InvalidFields(self.0)),
+        }
+    }
+}
+
+/// An object that is being read. Fields that nobody took are unknown, and refused by [`Fields::finish`].
+pub(crate) struct Fields {
+    object: Map<String, Value>,
+    path: String,
+}
+
+impl Fields {
+    /// The object at `path`; empty for the body itself.
+    pub(crate) fn of(value: Value, path: &str, problems: &mut Problems) -> Option<Self> {
+        if let Value::Object(object) = value {
+            return Some(Self { object, path: path.to_owned() });
+        }
+        problems.add(if path.is_empty() { "body" } else { path }, "must be a JSON object");
+        None
+    }
+
+    /// The name of a field of this object, as problems call it.
+    pub(crate) fn name(&self, field: &str) -> String {
+        if self.path.is_empty() { field.to_owned() } else { format!("{}.{field}", self.path) }
+    }
+
+    /// The field's value as it is; `None` for null, which says no more than absence.
+    pub(crate) fn take(&mut self, field: &str) -> Option<Value> {
+        self.object.remove(field).filter(|value| !value.is_null())
+    }
+
+    /// A text that must be there.
+    pub(crate) fn required<T, E: Display>(
+        &mut self,
+        field: &str,
+        problems: &mut Problems,
+        parse: impl FnOnce(String) -> Result<T, E>,
+    ) -> Option<T> {
+        if self.object.get(field).is_none_or(Value::is_null) {
+            self.object.remove(field);
+            problems.add(self.name(field), "is required");
+            return None;
+        }
+        self.optional(field, problems, parse).flatten()
+    }
+
+    /// A text that may be there. `None` if it is wrong, `Some(None)` if it is absent.
+    #[expect(clippy::option_option, reason = "wrong and absent are two things")]
+    pub(crate) fn optional<T, E: Display>(
+        &mut self,
+        field: &str,
+        problems: &mut Problems,
+        parse: impl FnOnce(String) -> Result<T, E>,
+    ) -> Option<Option<T>> {
+        match self.take(field) {
+            None => Some(None),
+            Some(Value::String(text)) => match parse(text) {
+                Ok(value) => Some(Some(value)),
+                Err(error) => {
+                    problems.add(self.name(field), error);
+                    None
+                }
+            },
+            Some(_) => {
+                problems.add(self.name(field), "must be a string");
+                None
+            }
+        }
+    }
+
+    /// Refuses the fields that are left.
+    pub(crate) fn finish(self, problems: &mut Problems) {
+        for field in self.object.keys() {
+            problems.add(self.name(field), "is not a known field");
+        }
+    }
+}

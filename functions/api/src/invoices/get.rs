@@ -1,0 +1,114 @@
+//! `GET /api/invoices/{id}`: what it bills, what it comes to, and how far it has come.
+
+use axum::Json;
+use axum::extract::State;
+use parceltrack::domain::{AttemptOutcome, Currency, Invoice, InvoiceId, InvoiceState, InvoiceStatus};
+use serde::Serialize;
+
+use super::of_caller;
+use crate::App;
+use crate::caller::Caller;
+use crate::path_id::PathId;
+use crate::problem::Problem;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct InvoiceOut {
+    id: InvoiceId,
+    number: String,
+    parcel_id: String,
+    tracking_number: String,
+    status: InvoiceStatus,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    currency: Currency,
+    lines: Vec<LineOut>,
+    subtotal: String,
+    tax_rate: String,
+    tax: String,
+    total: String,
+    created_at: String,
+    updated_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sent_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_attempt_at: Option<String>,
+    attempt_count: u32,
+    attempts: Vec<AttemptOut>,
+    pdf: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LineOut {
+    description: String,
+    quantity: u32,
+    unit_price: String,
+    amount: String,
+}
+
+#[derive(Serialize)]
+struct AttemptOut {
+    at: String,
+    outcome: AttemptOutcome,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+impl From<Invoice> for InvoiceOut {
+    fn from(invoice: Invoice) -> Self {
+        let totals = invoice.content.totals();
+        let (sent_at, reason) = match &invoice.state {
+            InvoiceState::Sent { at, .. } => (Some(at.to_string()), None),
+            InvoiceState::Failed { reason, .. } => (None, Some(reason.clone())),
+            InvoiceState::Pending | InvoiceState::Generated { .. } => (None, None),
+        };
+        Self {
+            id: invoice.content.id,
+            number: invoice.content.number.to_string(),
+            parcel_id: invoice.content.parcel_id.to_string(),
+            tracking_number: invoice.content.tracking_number.into(),
+            status: invoice.state.status(),
+            reason,
+            currency: invoice.content.currency,
+            lines: invoice
+                .content
+                .lines
+                .into_iter()
+                .map(|line| LineOut {
+                    description: line.description.into(),
+                    quantity: line.quantity,
+                    unit_price: line.unit_price.to_string(),
+                    amount: line.amount.to_string(),
+                })
+                .collect(),
+            subtotal: totals.subtotal.to_string(),
+            tax_rate: invoice.content.tax_rate.to_string(),
+            tax: totals.tax.to_string(),
+            total: totals.total.to_string(),
+            created_at: invoice.content.created_at.to_string(),
+            updated_at: invoice.updated_at.to_string(),
+            sent_at,
+            next_attempt_at: invoice.due.map(|due| due.to_string()),
+            attempt_count: invoice.attempt_count,
+            attempts: invoice
+                .attempts
+                .into_iter()
+                .map(|attempt| AttemptOut {
+                    at: attempt.at.to_string(),
+                    outcome: attempt.outcome,
+                    reason: attempt.reason,
+                })
+                .collect(),
+            pdf: invoice.state.pdf().map(|_| format!("/api/invoices/{}/pdf", invoice.content.id)),
+        }
+    }
+}
+
+pub(crate) async fn get(
+    State(app): State<App>,
+    caller: Caller,
+    PathId(id): PathId,
+) -> Result<Json<InvoiceOut>, Problem> {
+    Ok(Json(of_caller(&app, &caller, InvoiceId(id)).await?.into()))
+}

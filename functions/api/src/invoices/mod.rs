@@ -1,0 +1,21 @@
+//! Invoices: ask for one, look at it, open its PDF.
+
+mod get;
+mod pdf;
+mod request;
+
+pub(crate) use get::get;
+pub(crate) use pdf::{pdf, redirect as redirect_to_pdf};
+pub(crate) use request::request;
+
+use parceltrack::domain::{Invoice, InvoiceId};
+
+use crate::App;
+use crate::caller::Caller;
+use crate::problem::Problem;
+
+/// The invoice, if it is there and the caller's.
+async fn of_caller(app: &App, caller: &Caller, id: InvoiceId) -> Result<Invoice, Problem> {
+    let invoice = app.read_invoices.invoice(id).await?;
+    invoice.filter(|invoice| invoice.content.owner == caller.owner).ok_or(Problem::NotFound("invoice"))
+}

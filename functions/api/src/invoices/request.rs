@@ -1,0 +1,232 @@
+//! `POST /api/parcels/{id}/invoice`: writes the invoice with its due time, then the ticket, and answers 202.
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use http::header::LOCATION;
+use parceltrack::domain::{
+    Currency, FIRST_DUE, InvalidLine, InvoiceContent, InvoiceId, InvoiceStatus, Line, LinkSecret, MAX_AMOUNT_MAJOR,
+    MAX_LINES, Money, Parcel, ParcelId, Text, Ticket,
+};
+use parceltrack::ports::{InvoiceCreation, NewInvoice};
+use serde::Serialize;
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::App;
+use crate::caller::Caller;
+use crate::fields::{Fields, Problems};
+use crate::json::OptionalJson;
+use crate::parcels::get_of_caller;
+use crate::path_id::PathId;
+use crate::problem::Problem;
+
+/// What the caller wants billed.
+enum Wanted {
+    /// The delivery, at the usual fee.
+    UsualFee,
+    /// The delivery, at this price before tax.
+    Amount(Money),
+    /// These lines.
+    Lines(Vec<Line>),
+}
+
+impl Wanted {
+    fn parse(body: Option<Value>) -> Result<Self, Problem> {
+        let Some(body) = body else { return Ok(Self::UsualFee) };
+        let mut problems = Problems::default();
+        let wanted = Fields::of(body, "", &mut problems).and_then(|mut fields| {
+            let amount = fields.optional("amount", &mut problems, amount_of)?;
+            let lines = fields.take("lines");
+            fields.finish(&mut problems);
+            match (amount, lines) {
+                (Some(_), Some(_)) => {
+                    problems.add("amount", "must not stand beside lines");
+                    None
+                }
+                (Some(amount), None) => Some(Self::Amount(amount)),
+                (None, Some(lines)) => parse_lines(lines, &mut problems).map(Self::Lines),
+                (None, None) => Some(Self::UsualFee),
+            }
+        });
+        problems.into_result(wanted)
+    }
+
+    fn into_lines(self, parcel: &Parcel, fee: Money) -> Result<Vec<Line>, Problem> {
+        let amount = match self {
+            Self::Lines(lines) => return Ok(lines),
+            Self::Amount(amount) => amount,
+            Self::UsualFee => fee,
+        };
+        let description =
+            Text::try_from(format!("Delivery of parcel {}", parcel.tracking_number)).map_err(|_| Problem::Internal)?;
+        Ok(vec![Line::new(description, 1, amount).map_err(|_| Problem::Internal)?])
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "fields are handed over as they were read")]
+fn amount_of(text: String) -> Result<Money, parceltrack::domain::InvalidMoney> {
+    Money::parse(&text, Currency::Sgd)
+}
+
+fn parse_lines(lines: Value, problems: &mut Problems) -> Option<Vec<Line>> {
+    let Value::Array(lines) = lines else {
+        problems.add("lines", "must be an array");
+        return None;
+    };
+    if lines.is_empty() || lines.len() > MAX_LINES {
+        problems.add("lines", format!("must be 1 to {MAX_LINES} lines"));
+        return None;
+    }
+    let lines: Vec<_> = lines
+        .into_iter()
+        .enumerate()
+        .map(|(index, line)| parse_line(line, &format!("lines[{index}]"), problems))
+        .collect();
+    let lines = lines.into_iter().collect::<Option<Vec<Line>>>()?;
+    let subtotal: Money = lines.iter().map(|line| line.amount).sum();
+    if subtotal > Money::from_minor(MAX_AMOUNT_MAJOR * 100) {
+        problems.add("lines", "must come to at most 1000000.00");
+        return None;
+    }
+    Some(lines)
+}
+
+fn parse_line(line: Value, path: &str, problems: &mut Problems) -> Option<Line> {
+    let mut fields = Fields::of(line, path, problems)?;
+    let description = fields.required("description", problems, Text::try_from);
+    let unit_price = fields.required("unitPrice", problems, amount_of);
+    let quantity = match fields.take("quantity") {
+        None => Some(1),
+        Some(value) => value.as_u64().and_then(|quantity| u32::try_from(quantity).ok()).or_else(|| {
+            problems.add(fields.name("quantity"), "must be a whole number");
+            None
+        }),
+    };
+    let name = fields.name("quantity");
+    fields.finish(problems);
+    match Line::new(description?, quantity?, unit_price?) {
+        Ok(line) => Some(line),
+        Err(error @ (InvalidLine::Quantity | InvalidLine::TooLarge)) => {
+            problems.add(name, error);
+            None
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct AcceptedOut {
+    id: InvoiceId,
+    status: InvoiceStatus,
+}
+
+fn accepted(id: InvoiceId, status: InvoiceStatus) -> Response {
+    (StatusCode::ACCEPTED, [(LOCATION, format!("/api/invoices/{id}"))], Json(AcceptedOut { id, status }))
+        .into_response()
+}
+
+pub(crate) async fn request(
+    State(app): State<App>,
+    caller: Caller,
+    PathId(parcel_id): PathId,
+    OptionalJson(body): OptionalJson,
+) -> Result<Response, Problem> {
+    let anything = body.is_none();
+    let wanted = Wanted::parse(body)?;
+    let parcel = get_of_caller(app.read_parcels.parcel(ParcelId(parcel_id)).await?, &caller)?;
+    let lines = wanted.into_lines(&parcel, app.delivery_fee)?;
+
+    let now = app.clock.now();
+    let invoice = NewInvoice {
+        content: InvoiceContent::of_parcel(&parcel, lines, now),
+        due: now + FIRST_DUE,
+        link_secret: LinkSecret(Uuid::new_v4()),
+    };
+    let id = invoice.content.id;
+    match app.create_invoices.create(&invoice).await? {
+        InvoiceCreation::Created => {
+            tracing::info!(event = "invoice_requested", invoice = %id);
+            // The invoice is safe already: if the queue refuses, the relay sends its ticket when it is due.
+            if let Err(error) = app.tickets.send(Ticket { invoice_id: id }).await {
+                tracing::warn!(event = "ticket_left_to_relay", invoice = %id, %error);
+            }
+            Ok(accepted(id, InvoiceStatus::Pending))
+        }
+        InvoiceCreation::Exists(existing) => {
+            if anything || existing.content.lines == invoice.content.lines {
+                Ok(accepted(id, existing.state.status()))
+            } else {
+                Err(Problem::InvoiceDiffers(id))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn problems_of(body: Value) -> Vec<String> {
+        match Wanted::parse(Some(body)) {
+            Err(Problem::InvalidFields(problems)) => problems.into_iter().map(|problem| problem.field).collect(),
+            Err(other) => panic!("{other:?}"),
+            Ok(_) => vec![],
+        }
+    }
+
+    #[test]
+    fn amounts_and_lines_are_read() {
+        assert!(matches!(Wanted::parse(None), Ok(Wanted::UsualFee)));
+        assert!(matches!(Wanted::parse(Some(json!({}))), Ok(Wanted::UsualFee)));
+        assert!(
+            matches!(Wanted::parse(Some(json!({"amount": "12.5"}))), Ok(Wanted::Amount(amount)) if amount.minor() == 1250)
+        );
+        let lines = json!({"lines": [{"description": "Delivery", "unitPrice": "12.50"}, {"description": "Box", "quantity": 2, "unitPrice": "0.30"}]});
+        assert!(matches!(Wanted::parse(Some(lines)), Ok(Wanted::Lines(lines)) if lines[1].amount.minor() == 60));
+    }
+
+    #[test]
+    fn every_field_at_fault_is_named() {
+        assert_eq!(problems_of(json!([])), ["body"]);
+        assert_eq!(problems_of(json!({"amount": 12.5})), ["amount"]);
+        assert_eq!(problems_of(json!({"amount": "1.234"})), ["amount"]);
+        assert_eq!(problems_of(json!({"amount": "-1"})), ["amount"]);
+        assert_eq!(problems_of(json!({"amount": "1000000.01"})), ["amount"]);
+        assert_eq!(problems_of(json!({"amount": "1", "lines": []})), ["amount"]);
+        assert_eq!(problems_of(json!({"amuont": "1"})), ["amuont"]);
+        assert_eq!(problems_of(json!({"lines": {}})), ["lines"]);
+        assert_eq!(problems_of(json!({"lines": []})), ["lines"]);
+        assert_eq!(
+            problems_of(json!({"lines": [{"description": "", "unitPrice": "x", "quantity": 1.5}, 7, {"extra": 1}]})),
+            [
+                "lines[0].description",
+                "lines[0].unitPrice",
+                "lines[0].quantity",
+                "lines[1]",
+                "lines[2].description",
+                "lines[2].unitPrice",
+                "lines[2].extra"
+            ]
+        );
+    }
+
+    #[test]
+    fn too_many_lines_and_too_much_money_are_refused() {
+        let lines = |count: usize, price: &str| json!({"lines": vec![json!({"description": "Box", "unitPrice": price}); count]});
+        assert!(problems_of(lines(500, "1.00")).is_empty());
+        assert_eq!(problems_of(lines(501, "1.00")), ["lines"]);
+        assert!(problems_of(lines(2, "500000.00")).is_empty());
+        assert_eq!(problems_of(lines(2, "500000.01")), ["lines"]);
+        assert_eq!(
+            problems_of(json!({"lines": [{"description": "Box", "quantity": 0, "unitPrice": "1"}]})),
+            ["lines[0].quantity"]
+        );
+        assert_eq!(
+            problems_of(json!({"lines": [{"description": "Box", "quantity": 10_000, "unitPrice": "1000"}]})),
+            ["lines[0].quantity"]
+        );
+    }
+}

@@ -1,0 +1,23 @@
+//! The HTTP API. It does only what is fast: conditional writes, and a ticket on the queue for everything else.
+//!
+//! One module per resource; a handler parses, acts on the ports of [`App`], and answers. What goes wrong is a
+//! [`problem::Problem`], turned into HTTP in one place.
+
+mod app;
+mod caller;
+mod edge;
+mod event;
+mod fields;
+mod health;
+mod invoices;
+mod json;
+mod links;
+mod parcels;
+mod path_id;
+mod problem;
+mod settings;
+
+pub use app::{App, RandomTrackingNumbers};
+pub use edge::router;
+pub use event::{handle, serve};
+pub use settings::Settings;

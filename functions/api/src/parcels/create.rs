@@ -1,0 +1,141 @@
+//! `POST /api/parcels`: one transaction, safe to repeat with an `Idempotency-Key`.
+
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::header::{CONTENT_TYPE, HeaderMap, LOCATION};
+use http::{HeaderName, HeaderValue, StatusCode};
+use parceltrack::domain::{
+    EmailAddress, OwnerId, Parcel, ParcelId, ParcelStatus, PostalCode, Text, Timestamp, TrackingEvent, TrackingNumber,
+};
+use parceltrack::ports::{IdempotencyClaim, ParcelCreation};
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::out::ParcelOut;
+use crate::App;
+use crate::caller::Caller;
+use crate::fields::{Fields, Problems};
+use crate::json::{Json, canonical_sha256};
+use crate::problem::Problem;
+
+pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+pub(crate) const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+
+/// For how long a repeat of a request gets the first answer again.
+const KEY_LIFETIME: Duration = Duration::from_hours(24);
+
+/// The longest key, in characters.
+const MAX_KEY: usize = 255;
+
+/// How often a tracking number is drawn before the answer is 503. From the second time on there are a thousand
+/// million numbers to draw from.
+const DRAWS: u32 = 5;
+
+/// What the caller says of a new parcel.
+struct NewParcel {
+    recipient: Text<200>,
+    email: EmailAddress,
+    address: Option<Text<300>>,
+    postal_code: Option<PostalCode>,
+    phone: Option<Text<30>>,
+    reference: Option<Text<100>>,
+}
+
+impl NewParcel {
+    fn parse(body: Value) -> Result<Self, Problem> {
+        let mut problems = Problems::default();
+        let parcel = Fields::of(body, "", &mut problems).and_then(|mut fields| {
+            let recipient = fields.required("recipient", &mut problems, Text::try_from);
+            let email = fields.required("email", &mut problems, EmailAddress::try_from);
+            let address = fields.optional("address", &mut problems, Text::try_from);
+            let postal_code = fields.optional("postalCode", &mut problems, PostalCode::try_from);
+            let phone = fields.optional("phone", &mut problems, Text::try_from);
+            let reference = fields.optional("reference", &mut problems, Text::try_from);
+            fields.finish(&mut problems);
+            Some(Self {
+                recipient: recipient?,
+                email: email?,
+                address: address?,
+                postal_code: postal_code?,
+                phone: phone?,
+                reference: reference?,
+            })
+        });
+        problems.into_result(parcel)
+    }
+
+    fn into_parcel(self, owner: OwnerId, tracking_number: TrackingNumber, now: Timestamp) -> Parcel {
+        Parcel {
+            id: ParcelId(Uuid::new_v4()),
+            owner,
+            tracking_number,
+            recipient: self.recipient,
+            email: self.email,
+            address: self.address,
+            postal_code: self.postal_code,
+            phone: self.phone,
+            reference: self.reference,
+            status: ParcelStatus::Created,
+            created_at: now,
+            updated_at: now,
+            events: vec![TrackingEvent { status: ParcelStatus::Created, at: now }],
+        }
+    }
+}
+
+/// The caller's idempotency key, if there is one.
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let Some(value) = headers.get(&IDEMPOTENCY_KEY) else { return Ok(None) };
+    let invalid = || Problem::invalid_parameter("Idempotency-Key", "must be 1 to 255 visible ASCII characters");
+    let key = value.to_str().map_err(|_| invalid())?;
+    if key.is_empty() || key.len() > MAX_KEY { Err(invalid()) } else { Ok(Some(key.to_owned())) }
+}
+
+pub(crate) async fn create(
+    State(app): State<App>,
+    caller: Caller,
+    headers: HeaderMap,
+    Json(body): Json,
+) -> Result<Response, Problem> {
+    let key = idempotency_key(&headers)?;
+    let content_sha256 = canonical_sha256(&body);
+    let new = NewParcel::parse(body)?;
+
+    let now = app.clock.now();
+    let mut parcel = new.into_parcel(caller.owner, app.tracking_numbers.draw(0), now);
+    for attempt in 1..=DRAWS {
+        let answer = serde_json::to_string(&ParcelOut::new(parcel.clone(), None)).map_err(|_| Problem::Internal)?;
+        let claim = key.as_ref().map(|key| IdempotencyClaim {
+            // Per owner and route: another caller's key, or the same key elsewhere, is another key.
+            key: format!("{}|POST /api/parcels|{key}", parcel.owner),
+            content_sha256: content_sha256.clone(),
+            answer: answer.clone(),
+            expires: now + KEY_LIFETIME,
+        });
+        match app.create_parcels.create(&parcel, claim.as_ref(), now).await? {
+            ParcelCreation::Created => {
+                tracing::info!(event = "parcel_created", parcel = %parcel.id);
+                return created(answer);
+            }
+            ParcelCreation::Replayed { answer } => {
+                tracing::info!(event = "parcel_creation_replayed");
+                let mut response = created(answer)?;
+                response.headers_mut().insert(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"));
+                return Ok(response);
+            }
+            ParcelCreation::KeyUsedForOtherContent => return Err(Problem::KeyUsedForOtherContent),
+            ParcelCreation::TrackingNumberTaken => parcel.tracking_number = app.tracking_numbers.draw(attempt),
+        }
+    }
+    tracing::error!("no free tracking number in {DRAWS} draws");
+    Err(Problem::Unavailable)
+}
+
+fn created(answer: String) -> Result<Response, Problem> {
+    let parcel: Value = serde_json::from_str(&answer).map_err(|_| Problem::Internal)?;
+    let location = format!("/api/parcels/{}", parcel["id"].as_str().unwrap_or_default());
+    Ok((StatusCode::CREATED, [(LOCATION, location.as_str()), (CONTENT_TYPE, "application/json")], answer)
+        .into_response())
+}

@@ -1,0 +1,26 @@
+//! Ids in paths.
+
+use axum::RequestPartsExt as _;
+use axum::extract::{FromRequestParts, Path};
+use http::request::Parts;
+use uuid::Uuid;
+
+use crate::problem::Problem;
+
+/// The id in the path, a UUID in its usual form with hyphens.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PathId(pub(crate) Uuid);
+
+impl<S: Send + Sync> FromRequestParts<S> for PathId {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
+        let invalid = || Problem::invalid_parameter("id", "must be a UUID");
+        let Path(text) = parts.extract::<Path<String>>().await.map_err(|_| invalid())?;
+        // Braces, URNs and missing hyphens, which the parser would take, would give one object many addresses.
+        if text.len() != uuid::fmt::Hyphenated::LENGTH {
+            return Err(invalid());
+        }
+        Uuid::try_parse(&text).map(Self).map_err(|_| invalid())
+    }
+}

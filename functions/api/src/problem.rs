@@ -1,0 +1,199 @@
+//! What can go wrong, and how HTTP says it: RFC 9457 problem details, one shape for every status.
+//!
+//! A caller sees what helps the caller. The cause of a 5xx is in the log, under the same request id.
+
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
+use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
+use http::{HeaderValue, StatusCode};
+use parceltrack::domain::InvoiceId;
+use parceltrack::ports::PortError;
+use serde::Serialize;
+
+/// A field or parameter at fault.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct FieldProblem {
+    /// Its name, with its place for nested ones: `lines[3].unitPrice`.
+    pub(crate) field: String,
+    /// What is wrong with it, to be read after its name.
+    pub(crate) message: String,
+}
+
+/// An answer other than the one the caller hoped for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Problem {
+    /// 400: the event or the body is not what HTTP and JSON allow.
+    Malformed(String),
+    /// 400: a path, query or header parameter is wrong.
+    InvalidParameter(FieldProblem),
+    /// 422: fields of the body are wrong.
+    InvalidFields(Vec<FieldProblem>),
+    /// 404: there is no such thing, or not for this caller.
+    NotFound(&'static str),
+    /// 405: the path exists, for other methods.
+    MethodNotAllowed,
+    /// 409: the parcel has an invoice with other content.
+    InvoiceDiffers(InvoiceId),
+    /// 413: more than the limit named here, in bytes.
+    TooLarge(usize),
+    /// 415: a body that says it is not JSON.
+    NotJson,
+    /// 422: the idempotency key came with other content before.
+    KeyUsedForOtherContent,
+    /// 503: something we need is away; the same call may succeed later.
+    Unavailable,
+    /// 500: our fault.
+    Internal,
+}
+
+impl Problem {
+    /// A path, query or header parameter that is wrong.
+    pub(crate) fn invalid_parameter(name: &str, message: &str) -> Self {
+        Self::InvalidParameter(FieldProblem { field: name.to_owned(), message: message.to_owned() })
+    }
+
+    fn status(&self) -> StatusCode {
+        match self {
+            Self::Malformed(_) | Self::InvalidParameter(_) => StatusCode::BAD_REQUEST,
+            Self::InvalidFields(_) | Self::KeyUsedForOtherContent => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::NotFound(_) => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::InvoiceDiffers(_) => StatusCode::CONFLICT,
+            Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    /// Stable names for programs; `docs/api.md` lists them.
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Malformed(_) => "malformed-request",
+            Self::InvalidParameter(_) => "invalid-parameter",
+            Self::InvalidFields(_) => "invalid-fields",
+            Self::NotFound(_) => "not-found",
+            Self::MethodNotAllowed => "method-not-allowed",
+            Self::InvoiceDiffers(_) => "invoice-differs",
+            Self::TooLarge(_) => "body-too-large",
+            Self::NotJson => "not-json",
+            Self::KeyUsedForOtherContent => "idempotency-key-reused",
+            Self::Unavailable => "unavailable",
+            Self::Internal => "internal",
+        }
+    }
+
+    fn title(&self) -> &'static str {
+        match self {
+            Self::Malformed(_) => "The request cannot be read",
+            Self::InvalidParameter(_) => "A parameter is wrong",
+            Self::InvalidFields(_) => "Some fields are wrong",
+            Self::NotFound(_) => "Not found",
+            Self::MethodNotAllowed => "This path has other methods",
+            Self::InvoiceDiffers(_) => "The parcel has another invoice",
+            Self::TooLarge(_) => "The request is too large",
+            Self::NotJson => "The body must be JSON",
+            Self::KeyUsedForOtherContent => "The idempotency key was used for another request",
+            Self::Unavailable => "Temporarily unavailable",
+            Self::Internal => "Something went wrong on our side",
+        }
+    }
+
+    fn detail(&self) -> String {
+        match self {
+            Self::Malformed(detail) => detail.clone(),
+            Self::InvalidParameter(problem) => format!("{} {}.", problem.field, problem.message),
+            Self::InvalidFields(problems) => {
+                let all: Vec<_> =
+                    problems.iter().map(|problem| format!("{} {}", problem.field, problem.message)).collect();
+                format!("{}.", all.join("; "))
+            }
+            Self::NotFound(what) => format!("There is no such {what}."),
+            Self::MethodNotAllowed => "The Allow header names them.".to_owned(),
+            Self::InvoiceDiffers(id) => {
+                format!("A parcel has one invoice, ever. Invoice {id} exists and says something else.")
+            }
+            Self::TooLarge(limit) => format!("At most {limit} bytes are read."),
+            Self::NotJson => "Send it with Content-Type: application/json.".to_owned(),
+            Self::KeyUsedForOtherContent => "Send the same content again, or use a new Idempotency-Key.".to_owned(),
+            Self::Unavailable => "Nothing was done. Please try again in a moment.".to_owned(),
+            Self::Internal => "We have been told. Please quote the request id.".to_owned(),
+        }
+    }
+
+    /// The answer in full. `request_id` stands in it so that a person can quote it to us.
+    pub(crate) fn render(&self, request_id: &str) -> Response {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Details<'a> {
+            r#type: String,
+            title: &'static str,
+            status: u16,
+            detail: String,
+            request_id: &'a str,
+            #[serde(skip_serializing_if = "<[_]>::is_empty")]
+            errors: &'a [FieldProblem],
+            #[serde(skip_serializing_if = "Option::is_none")]
+            invoice_id: Option<InvoiceId>,
+        }
+
+        let details = Details {
+            r#type: format!("/problems/{}", self.kind()),
+            title: self.title(),
+            status: self.status().as_u16(),
+            detail: self.detail(),
+            request_id,
+            errors: match self {
+                Self::InvalidParameter(problem) => std::slice::from_ref(problem),
+                Self::InvalidFields(problems) => problems,
+                _ => &[],
+            },
+            invoice_id: match self {
+                Self::InvoiceDiffers(id) => Some(*id),
+                _ => None,
+            },
+        };
+        let body = serde_json::to_vec(&details).unwrap_or_default();
+        let mut response = Response::new(Body::from(body));
+        *response.status_mut() = self.status();
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        match self {
+            Self::Unavailable => {
+                headers.insert(RETRY_AFTER, HeaderValue::from_static("2"));
+            }
+            Self::InvoiceDiffers(id) => {
+                if let Ok(location) = HeaderValue::from_str(&format!("/api/invoices/{id}")) {
+                    headers.insert(LOCATION, location);
+                }
+            }
+            _ => {}
+        }
+        response
+    }
+}
+
+impl IntoResponse for Problem {
+    /// Only the edge knows the request's id, so it renders: here the problem travels along.
+    fn into_response(self) -> Response {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = self.status();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+impl From<PortError> for Problem {
+    fn from(error: PortError) -> Self {
+        match error {
+            PortError::Unavailable(cause) => {
+                tracing::warn!(cause, "answered 503");
+                Self::Unavailable
+            }
+            PortError::Broken(cause) => {
+                tracing::error!(cause, "answered 500");
+                Self::Internal
+            }
+        }
+    }
+}

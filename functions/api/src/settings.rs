@@ -1,0 +1,49 @@
+//! What the API must be told.
+
+use http::HeaderValue;
+use parceltrack::domain::{Currency, Money};
+use parceltrack::settings::{InvalidSetting, optional, required};
+
+/// The API's settings, from the environment variables of the same names in capitals.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Table of parcels.
+    pub parcels_table: String,
+    /// Table that keeps tracking numbers unique.
+    pub tracking_numbers_table: String,
+    /// Table of idempotency keys.
+    pub idempotency_table: String,
+    /// Table of invoices.
+    pub invoices_table: String,
+    /// Queue of tickets.
+    pub tickets_queue_url: String,
+    /// Bucket of PDFs.
+    pub invoices_bucket: String,
+    /// The pages that may call from a browser, separated by commas; none without it.
+    pub allowed_origins: Vec<HeaderValue>,
+    /// The price of a delivery, before tax, where the caller names none.
+    pub delivery_fee: Money,
+}
+
+impl Settings {
+    /// Reads them all, or says which one is missing or wrong.
+    pub fn from_env() -> Result<Self, InvalidSetting> {
+        let wrong = |name, problem: &dyn ToString| InvalidSetting::Wrong { name, problem: problem.to_string() };
+        Ok(Self {
+            parcels_table: required("PARCELS_TABLE")?,
+            tracking_numbers_table: required("TRACKING_NUMBERS_TABLE")?,
+            idempotency_table: required("IDEMPOTENCY_TABLE")?,
+            invoices_table: required("INVOICES_TABLE")?,
+            tickets_queue_url: required("TICKETS_QUEUE_URL")?,
+            invoices_bucket: required("INVOICES_BUCKET")?,
+            allowed_origins: optional("ALLOWED_ORIGINS")
+                .unwrap_or_default()
+                .split(',')
+                .filter(|origin| !origin.trim().is_empty())
+                .map(|origin| HeaderValue::from_str(origin.trim()).map_err(|error| wrong("ALLOWED_ORIGINS", &error)))
+                .collect::<Result<_, _>>()?,
+            delivery_fee: Money::parse(&required("DELIVERY_FEE")?, Currency::Sgd)
+                .map_err(|error| wrong("DELIVERY_FEE", &error))?,
+        })
+    }
+}

@@ -1,0 +1,41 @@
+//! A ticket as the queue delivered it, and what becomes of it.
+
+use std::time::Duration;
+
+use aws_lambda_events::event::sqs::SqsMessage;
+
+/// One message of a batch.
+#[derive(Clone, Debug)]
+pub(crate) struct Delivery {
+    /// What the answer calls it; empty if the event has none.
+    pub(crate) message_id: String,
+    /// What the queue calls this delivery of it.
+    pub(crate) receipt_handle: Option<String>,
+    /// As it was sent.
+    pub(crate) body: String,
+    /// How often it was delivered, this time included.
+    pub(crate) receives: u32,
+}
+
+impl From<SqsMessage> for Delivery {
+    fn from(message: SqsMessage) -> Self {
+        let receives = message.attributes.get("ApproximateReceiveCount").and_then(|count| count.parse().ok());
+        Self {
+            message_id: message.message_id.unwrap_or_default(),
+            receipt_handle: message.receipt_handle,
+            body: message.body.unwrap_or_default(),
+            receives: receives.unwrap_or(1),
+        }
+    }
+}
+
+/// What becomes of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The queue may delete it.
+    Acknowledge,
+    /// It comes back after this long.
+    ReturnAfter(Duration),
+    /// It comes back when its visibility is over.
+    ReturnByVisibility,
+}

@@ -1,0 +1,91 @@
+//! What the worker must be told.
+
+use std::time::Duration;
+
+use parceltrack::settings::{InvalidSetting, parsed, required};
+
+/// Whom the customer sees as the sender.
+const SENDER_NAME: &str = "Lion City Logistics";
+
+/// Which mail provider carries the invoices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MailProvider {
+    /// Amazon SES.
+    Ses,
+    /// Any mail server.
+    Smtp {
+        /// `smtp://user:password@host:port`, with `smtps` or `?tls=required` for TLS.
+        url: String,
+    },
+}
+
+/// The numbers that the worker keeps to. They stand in template.yaml.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rules {
+    /// How long a claim holds; shorter than the queue's visibility, longer than the function's time limit.
+    pub lease: Duration,
+    /// After how many receives the queue gives a ticket up.
+    pub max_receives: u32,
+    /// How many mails a second this worker may send.
+    pub mails_per_second: f64,
+    /// What the mailed link begins with.
+    pub public_url: String,
+}
+
+/// The worker's settings, from the environment variables of the same names in capitals.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Table of invoices.
+    pub invoices_table: String,
+    /// Queue of tickets.
+    pub tickets_queue_url: String,
+    /// Queue of tickets that a person must look at.
+    pub dead_letter_queue_url: String,
+    /// Bucket of PDFs.
+    pub invoices_bucket: String,
+    /// Who carries the mail.
+    pub mail_provider: MailProvider,
+    /// The sender, with its name.
+    pub mail_from: String,
+    /// The numbers to keep to.
+    pub rules: Rules,
+}
+
+impl Settings {
+    /// Reads them all, or says which one is missing or wrong.
+    pub fn from_env() -> Result<Self, InvalidSetting> {
+        let provider_limit: f64 = parsed("MAILS_PER_SECOND")?;
+        let workers: f64 = parsed("WORKER_CONCURRENCY")?;
+        if !(provider_limit > 0.0 && workers >= 1.0) {
+            return Err(InvalidSetting::Wrong { name: "MAILS_PER_SECOND", problem: "must be above zero".to_owned() });
+        }
+        let lease = Duration::from_secs(parsed("LEASE_SECONDS")?);
+        if lease >= Duration::from_secs(parsed("VISIBILITY_SECONDS")?) {
+            // A returning ticket would find the lease of its own dead worker alive.
+            let problem = "must be below VISIBILITY_SECONDS".to_owned();
+            return Err(InvalidSetting::Wrong { name: "LEASE_SECONDS", problem });
+        }
+        Ok(Self {
+            invoices_table: required("INVOICES_TABLE")?,
+            tickets_queue_url: required("TICKETS_QUEUE_URL")?,
+            dead_letter_queue_url: required("DEAD_LETTER_QUEUE_URL")?,
+            invoices_bucket: required("INVOICES_BUCKET")?,
+            mail_provider: match required("MAIL_PROVIDER")?.as_str() {
+                "ses" => MailProvider::Ses,
+                "smtp" => MailProvider::Smtp { url: required("SMTP_URL")? },
+                other => {
+                    let problem = format!("{other:?} is neither ses nor smtp");
+                    return Err(InvalidSetting::Wrong { name: "MAIL_PROVIDER", problem });
+                }
+            },
+            mail_from: format!("{SENDER_NAME} <{}>", required("MAIL_FROM")?),
+            rules: Rules {
+                lease,
+                max_receives: parsed("MAX_RECEIVE_COUNT")?,
+                // All workers together keep to the provider's limit, however large the crowd.
+                mails_per_second: provider_limit / workers,
+                public_url: required("PUBLIC_URL")?.trim_end_matches('/').to_owned(),
+            },
+        })
+    }
+}

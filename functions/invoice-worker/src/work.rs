@@ -1,0 +1,348 @@
+//! One ticket, from claim to sent; and what becomes of it when something fails on the way.
+//!
+//! The rule behind every branch: a ticket is only a hint. The invoice in the table has a due time until it is `Sent` or
+//! `Failed`, and the relay brings a new ticket then. So on its last receive a ticket is never handed back to the queue,
+//! which would bury it: it is acknowledged, and the due time does the rest. Only what a person must see is buried.
+
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use parceltrack::domain::{
+    Attempt, AttemptOutcome, Invoice, LINK_LIFETIME, Lease, LeaseHolder, ProviderMessageId, StoredPdf, Ticket,
+    park_backoff, retry_delay,
+};
+use parceltrack::ports::{
+    Claim, Clock, DeadLetter, Held, LetGo, MailError, PortError, PostponeTicket, SendMail, StorePdf, WorkOnInvoices,
+};
+use uuid::Uuid;
+
+use crate::breaker::{Breaker, Permit};
+use crate::deadline::Deadline;
+use crate::delivery::Verdict;
+use crate::pace::Pace;
+use crate::settings::Rules;
+use crate::{mail, pdf};
+
+/// How long the provider may take for one mail.
+pub const MAIL_TIMEOUT: Duration = Duration::from_secs(4);
+
+/// A mail is begun only if this much of the function's time is left: the mail itself, and the record of it.
+const TIME_TO_SEND: Duration = Duration::from_secs(5);
+
+/// An invoice is begun only if this much of the function's time is left.
+const TIME_TO_WORK: Duration = Duration::from_secs(6);
+
+/// An invoice that so many workers in a row died over is given up: it is probably what kills them.
+const MAX_DEATHS: u32 = 10;
+
+/// How long a ticket waits that could not be begun in time.
+const NEXT_INVOCATION: Duration = Duration::from_secs(1);
+
+/// How often the record of a sent mail is tried. A mail sent but not recorded will be sent again.
+const RECORD_TRIES: u32 = 3;
+
+/// The worker: its ports, and what it remembers from one invocation to the next.
+pub struct Worker {
+    invoices: Arc<dyn WorkOnInvoices>,
+    pdfs: Arc<dyn StorePdf>,
+    mail: Arc<dyn SendMail>,
+    tickets: Arc<dyn PostponeTicket>,
+    dead_letters: Arc<dyn DeadLetter>,
+    clock: Arc<dyn Clock>,
+    rules: Rules,
+    pace: Pace,
+    breaker: Breaker,
+}
+
+/// Why an invoice was not sent this time.
+#[derive(Debug)]
+enum Trouble {
+    /// It will not succeed by itself.
+    Permanent(String),
+    /// It may succeed soon.
+    Passing(String),
+    /// The provider did not answer: the mail may be out. Wait for its event before trying again.
+    AnswerLost(String),
+    /// The provider is away for everyone: not worth a try now.
+    ProviderAway,
+    /// The function's time is nearly up.
+    OutOfTime,
+    /// The code panicked.
+    Panic(String),
+    /// Somebody else has the invoice now.
+    LeaseLost,
+}
+
+impl From<PortError> for Trouble {
+    fn from(error: PortError) -> Self {
+        Self::Passing(error.to_string())
+    }
+}
+
+impl Worker {
+    /// A worker that has sent nothing yet.
+    pub fn new(
+        invoices: Arc<dyn WorkOnInvoices>,
+        pdfs: Arc<dyn StorePdf>,
+        mail: Arc<dyn SendMail>,
+        tickets: Arc<dyn PostponeTicket>,
+        dead_letters: Arc<dyn DeadLetter>,
+        clock: Arc<dyn Clock>,
+        rules: Rules,
+    ) -> Self {
+        let pace = Pace::new(rules.mails_per_second);
+        Self { invoices, pdfs, mail, tickets, dead_letters, clock, rules, pace, breaker: Breaker::default() }
+    }
+
+    /// Brings the ticket's invoice as far as it gets, delivered for the `receives`-th time.
+    pub(crate) async fn deal_with(&self, ticket: Ticket, receives: u32, deadline: Deadline) -> Verdict {
+        let id = ticket.invoice_id;
+        if !deadline.leaves(tokio::time::Instant::now(), TIME_TO_WORK) {
+            return self.unless_last(receives, Verdict::ReturnAfter(NEXT_INVOCATION));
+        }
+        let now = self.clock.now();
+        let holder = LeaseHolder(Uuid::new_v4());
+        match self.invoices.claim(id, Lease { holder, until: now + self.rules.lease }, now).await {
+            Ok(Claim::Granted(invoice)) => self.work_on(&invoice, holder, ticket, receives, deadline).await,
+            Ok(Claim::Finished(status)) => {
+                tracing::info!(event = "repeat_skipped", invoice = %id, ?status);
+                Verdict::Acknowledge
+            }
+            Ok(Claim::HeldByAnother) => self.unless_last(receives, Verdict::ReturnByVisibility),
+            Ok(Claim::Unknown) if self.is_last(receives) => {
+                self.bury(&ticket.to_body(), "there is no such invoice", receives).await
+            }
+            Ok(Claim::Unknown) => Verdict::ReturnAfter(retry_delay(receives, fastrand::f64())),
+            Err(PortError::Unavailable(cause)) => {
+                tracing::warn!(event = "claim_failed", invoice = %id, cause);
+                self.unless_last(receives, Verdict::ReturnAfter(retry_delay(receives, fastrand::f64())))
+            }
+            Err(PortError::Broken(cause)) => {
+                tracing::error!(event = "claim_failed", invoice = %id, cause);
+                if self.is_last(receives) {
+                    self.bury(&ticket.to_body(), &cause, receives).await
+                } else {
+                    Verdict::ReturnAfter(retry_delay(receives, fastrand::f64()))
+                }
+            }
+        }
+    }
+
+    async fn work_on(
+        &self,
+        invoice: &Invoice,
+        holder: LeaseHolder,
+        ticket: Ticket,
+        receives: u32,
+        deadline: Deadline,
+    ) -> Verdict {
+        let result = if invoice.abandoned >= MAX_DEATHS {
+            Err(Trouble::Permanent(format!("{} workers in a row died over it", invoice.abandoned)))
+        } else {
+            AssertUnwindSafe(self.send(invoice, holder, deadline))
+                .catch_unwind()
+                .await
+                .unwrap_or_else(|panic| Err(Trouble::Panic(panic_message(&*panic))))
+        };
+        match result {
+            Ok(message_id) => self.record_sent(invoice, holder, message_id).await,
+            Err(trouble) => self.cope(invoice, holder, ticket, receives, trouble).await,
+        }
+    }
+
+    /// The happy path: PDF, storage, mail.
+    async fn send(
+        &self,
+        invoice: &Invoice,
+        holder: LeaseHolder,
+        deadline: Deadline,
+    ) -> Result<ProviderMessageId, Trouble> {
+        if invoice.state.pdf().is_none() {
+            self.generate(invoice, holder).await?;
+        }
+        let mail = mail::compose(&invoice.content, invoice.link_secret, &self.rules.public_url)
+            .map_err(|error| Trouble::Permanent(error.to_string()))?;
+
+        let turn = self.pace.turn(|turn| deadline.leaves(turn, TIME_TO_SEND)).ok_or(Trouble::OutOfTime)?;
+        tokio::time::sleep_until(turn).await;
+        if self.breaker.permit() == Permit::LeaveAlone {
+            return Err(Trouble::ProviderAway);
+        }
+        // Right before the mail, since a claim that was good when work began may have run out since.
+        let now = self.clock.now();
+        let ends = now + MAIL_TIMEOUT;
+        match self.invoices.about_to_send(invoice.content.id, holder, ends, now + LINK_LIFETIME).await? {
+            Held::Yes => {}
+            Held::Lost => return Err(Trouble::LeaseLost),
+        }
+        let answer = tokio::time::timeout(MAIL_TIMEOUT, self.mail.send(&mail))
+            .await
+            .unwrap_or_else(|_| Err(MailError::AnswerLost(format!("nothing within {} s", MAIL_TIMEOUT.as_secs()))));
+        match &answer {
+            Ok(_) | Err(MailError::Rejected(_) | MailError::PutOff(_)) => self.breaker.answered(),
+            Err(MailError::Unavailable(_) | MailError::AnswerLost(_)) => self.breaker.failed(),
+        }
+        answer.map_err(|error| {
+            // A provider's words may quote the address, and reasons are shown and kept.
+            let reason = error.to_string().replace(invoice.content.email.as_str(), "the recipient");
+            match error {
+                MailError::Rejected(_) => Trouble::Permanent(reason),
+                MailError::PutOff(_) | MailError::Unavailable(_) => Trouble::Passing(reason),
+                MailError::AnswerLost(_) => Trouble::AnswerLost(reason),
+            }
+        })
+    }
+
+    async fn generate(&self, invoice: &Invoice, holder: LeaseHolder) -> Result<(), Trouble> {
+        let content = invoice.content.clone();
+        // On a thread of its own: other invoices of the batch go on meanwhile.
+        let pdf = tokio::task::spawn_blocking(move || pdf::render(&content))
+            .await
+            .unwrap_or_else(|join| std::panic::resume_unwind(join.into_panic()))
+            .map_err(|error| Trouble::Permanent(error.to_string()))?;
+        let stored = StoredPdf { key: format!("invoices/{}.pdf", invoice.content.id), sha256: pdf.sha256() };
+        self.pdfs.store(&stored.key, pdf.into_bytes()).await?;
+        match self.invoices.generated(invoice.content.id, holder, &stored, self.clock.now()).await? {
+            Held::Yes => Ok(()),
+            Held::Lost => Err(Trouble::LeaseLost),
+        }
+    }
+
+    async fn record_sent(&self, invoice: &Invoice, holder: LeaseHolder, message_id: ProviderMessageId) -> Verdict {
+        let id = invoice.content.id;
+        let how = LetGo::Sent { message_id };
+        for attempt in 1..=RECORD_TRIES {
+            match self.let_go(invoice, holder, &how, None).await {
+                Ok(Held::Yes) => {
+                    tracing::info!(event = "invoice_sent", invoice = %id);
+                    return Verdict::Acknowledge;
+                }
+                Ok(Held::Lost) => break,
+                Err(error) => tracing::warn!(event = "sent_not_recorded_yet", invoice = %id, attempt, %error),
+            }
+        }
+        tracing::error!(event = "sent_not_recorded", invoice = %id);
+        Verdict::ReturnByVisibility
+    }
+
+    async fn cope(
+        &self,
+        invoice: &Invoice,
+        holder: LeaseHolder,
+        ticket: Ticket,
+        receives: u32,
+        trouble: Trouble,
+    ) -> Verdict {
+        let id = invoice.content.id;
+        let last = self.is_last(receives);
+        let soon = Verdict::ReturnAfter(retry_delay(receives, fastrand::f64()));
+        // The log names the kind; the reason, which may be about a person, stands on the invoice only.
+        let (kind, reason, verdict) = match trouble {
+            Trouble::Permanent(reason) => return self.give_up(invoice, holder, ticket, receives, reason).await,
+            Trouble::Panic(message) if last => {
+                let reason = format!("the worker panicked: {message}");
+                return self.give_up(invoice, holder, ticket, receives, reason).await;
+            }
+            Trouble::LeaseLost => {
+                tracing::warn!(event = "lease_lost", invoice = %id);
+                return self.unless_last(receives, Verdict::ReturnByVisibility);
+            }
+            Trouble::Panic(message) => {
+                ("panic", format!("the worker panicked: {message}"), Verdict::ReturnByVisibility)
+            }
+            Trouble::AnswerLost(reason) => ("answer_lost", reason, Verdict::ReturnByVisibility),
+            Trouble::Passing(reason) => ("passing", reason, soon),
+            Trouble::OutOfTime => {
+                ("out_of_time", "no time left for it".to_owned(), Verdict::ReturnAfter(NEXT_INVOCATION))
+            }
+            Trouble::ProviderAway => ("provider_away", "the mail provider is away".to_owned(), Verdict::Acknowledge),
+        };
+        let park = last || verdict == Verdict::Acknowledge;
+        let how =
+            if park { LetGo::Parked { due: self.clock.now() + park_backoff(invoice.parks) } } else { LetGo::Retried };
+        tracing::warn!(event = if park { "invoice_parked" } else { "invoice_retried" }, invoice = %id, kind, receives);
+        match self.let_go(invoice, holder, &how, Some(reason)).await {
+            Ok(_) if park => Verdict::Acknowledge,
+            Ok(_) => verdict,
+            // The lease ends by itself; until then nobody could do anything.
+            Err(error) => {
+                tracing::warn!(event = "not_let_go", invoice = %id, %error);
+                self.unless_last(receives, Verdict::ReturnByVisibility)
+            }
+        }
+    }
+
+    /// First the dead letter, then `Failed`: after a crash in between it is all done once more, and nothing is lost.
+    async fn give_up(
+        &self,
+        invoice: &Invoice,
+        holder: LeaseHolder,
+        ticket: Ticket,
+        receives: u32,
+        reason: String,
+    ) -> Verdict {
+        tracing::error!(event = "invoice_failed", invoice = %invoice.content.id);
+        let buried = self.bury(&ticket.to_body(), &reason, receives).await;
+        if buried != Verdict::Acknowledge {
+            return buried;
+        }
+        match self.let_go(invoice, holder, &LetGo::Failed { reason: reason.clone() }, Some(reason)).await {
+            Ok(Held::Yes) => Verdict::Acknowledge,
+            Ok(Held::Lost) | Err(_) => self.unless_last(receives, Verdict::ReturnByVisibility),
+        }
+    }
+
+    async fn let_go(
+        &self,
+        invoice: &Invoice,
+        holder: LeaseHolder,
+        how: &LetGo,
+        reason: Option<String>,
+    ) -> Result<Held, PortError> {
+        let outcome = match how {
+            LetGo::Sent { .. } => AttemptOutcome::Sent,
+            LetGo::Retried => AttemptOutcome::Retried,
+            LetGo::Parked { .. } => AttemptOutcome::Parked,
+            LetGo::Failed { .. } => AttemptOutcome::Failed,
+        };
+        self.invoices.let_go(invoice, holder, how, Attempt { at: self.clock.now(), outcome, reason }).await
+    }
+
+    /// Puts a message aside for a person, with the reason, and acknowledges it.
+    pub(crate) async fn bury(&self, body: &str, reason: &str, receives: u32) -> Verdict {
+        match self.dead_letters.bury(body, reason).await {
+            Ok(()) => {
+                tracing::error!(event = "ticket_buried");
+                Verdict::Acknowledge
+            }
+            Err(error) => {
+                tracing::warn!(event = "not_buried_yet", %error);
+                // Also on the last receive: then the queue itself moves it to the dead letters, only without the reason.
+                Verdict::ReturnAfter(retry_delay(receives, fastrand::f64()))
+            }
+        }
+    }
+
+    /// Hides a message. If that fails, it comes back later, by its visibility.
+    pub(crate) async fn postpone(&self, receipt_handle: &str, delay: Duration) {
+        if let Err(error) = self.tickets.postpone(receipt_handle, delay).await {
+            tracing::warn!(event = "not_postponed", %error);
+        }
+    }
+
+    fn is_last(&self, receives: u32) -> bool {
+        receives >= self.rules.max_receives
+    }
+
+    fn unless_last(&self, receives: u32, verdict: Verdict) -> Verdict {
+        if self.is_last(receives) { Verdict::Acknowledge } else { verdict }
+    }
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("no message").to_owned()
+}

@@ -1,0 +1,136 @@
+//! The relay: no unfinished invoice is forgotten, whatever became of its ticket.
+//!
+//! Every minute it puts a new ticket on the queue for each invoice whose due time has come, and moves that time on. A
+//! second ticket for one invoice is harmless; a missing one would be a lost invoice. So when in doubt, it sends.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use parceltrack::domain::{Ticket, Timestamp, relay_backoff};
+use parceltrack::ports::{Clock, DUE_SHARDS, DueInvoice, PortError, RelayInvoices, SendTickets, StepTaken};
+use serde::Serialize;
+
+/// How many messages SQS takes in one call.
+const BATCH: usize = 10;
+
+/// The relay stops this long before Lambda would kill it; the next run goes on.
+const TIME_TO_STOP: Duration = Duration::from_secs(5);
+
+/// When an invoice is looked at again whose ticket the queue did not take.
+const NEXT_RUN: Duration = Duration::from_secs(1);
+
+/// The relay's ports.
+pub struct Relay {
+    /// Finds and moves due invoices.
+    pub invoices: Arc<dyn RelayInvoices>,
+    /// Puts tickets on the queue.
+    pub tickets: Arc<dyn SendTickets>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// What one run did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// Tickets that the queue took.
+    pub sent: usize,
+    /// Tickets that it did not take; their invoices are due again at once.
+    pub refused: usize,
+    /// Invoices that another run, or a worker, had moved meanwhile.
+    pub overtaken: usize,
+    /// Reads and writes that failed. What they were about is still due.
+    pub failed: usize,
+}
+
+impl Relay {
+    /// Goes through all shards, page by page, until nothing is due or the time is nearly up.
+    ///
+    /// # Errors
+    /// If anything failed, after everything else was done: one bad row or shard does not hold up the others.
+    pub async fn run(&self, deadline: SystemTime) -> Result<Report, RunFailed> {
+        let mut report = Report::default();
+        let now = self.clock.now();
+        for shard in 0..DUE_SHARDS {
+            if let Err(error) = self.relay_shard(shard, now, deadline, &mut report).await {
+                tracing::error!(event = "shard_failed", shard, %error);
+                report.failed += 1;
+            }
+        }
+        let Report { sent, refused, overtaken, failed } = report;
+        tracing::info!(event = "relay_ran", sent, refused, overtaken, failed);
+        if failed > 0 { Err(RunFailed(report)) } else { Ok(report) }
+    }
+
+    async fn relay_shard(
+        &self,
+        shard: u8,
+        now: Timestamp,
+        deadline: SystemTime,
+        report: &mut Report,
+    ) -> Result<(), PortError> {
+        let mut after = None;
+        loop {
+            let page = self.invoices.due_page(shard, now, after).await?;
+            for batch in page.invoices.chunks(BATCH) {
+                if deadline.duration_since(SystemTime::now()).unwrap_or_default() < TIME_TO_STOP {
+                    tracing::warn!(event = "relay_out_of_time", shard);
+                    return Ok(());
+                }
+                self.relay(batch, report).await;
+            }
+            after = page.invoices.last().copied();
+            if !page.more || after.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Moves the due times first, so that two runs at once do not send twice; then sends. What the queue does not take
+    /// is made due again. A crash in between costs one backoff, not the invoice.
+    async fn relay(&self, batch: &[DueInvoice], report: &mut Report) {
+        let now = self.clock.now();
+        let mut moved = Vec::with_capacity(batch.len());
+        for &invoice in batch {
+            let to = now + relay_backoff(invoice.moves);
+            if self.move_due(invoice, to, report).await == Some(StepTaken::Moved) {
+                moved.push(DueInvoice { due: to, moves: invoice.moves + 1, ..invoice });
+            }
+        }
+        if moved.is_empty() {
+            return;
+        }
+        let tickets: Vec<Ticket> = moved.iter().map(|invoice| Ticket { invoice_id: invoice.id }).collect();
+        let refused = match self.tickets.send_batch(&tickets).await {
+            Ok(refused) => refused,
+            Err(error) => {
+                tracing::warn!(event = "batch_refused", %error);
+                tickets
+            }
+        };
+        report.sent += moved.len() - refused.len();
+        report.refused += refused.len();
+        for invoice in moved.into_iter().filter(|invoice| refused.contains(&Ticket { invoice_id: invoice.id })) {
+            self.move_due(invoice, self.clock.now() + NEXT_RUN, report).await;
+        }
+    }
+
+    async fn move_due(&self, invoice: DueInvoice, to: Timestamp, report: &mut Report) -> Option<StepTaken> {
+        match self.invoices.move_due(invoice, to).await {
+            Ok(StepTaken::Moved) => Some(StepTaken::Moved),
+            Ok(StepTaken::OvertakenByAnother) => {
+                report.overtaken += 1;
+                Some(StepTaken::OvertakenByAnother)
+            }
+            Err(error) => {
+                tracing::error!(event = "due_not_moved", invoice = %invoice.id, %error);
+                report.failed += 1;
+                None
+            }
+        }
+    }
+}
+
+/// Something failed; it is still due, and the next run tries again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the relay did not get through: {0:?}")]
+pub struct RunFailed(pub Report);

@@ -1,0 +1,27 @@
+//! Reads settings, builds clients once, wires, runs.
+
+use std::sync::Arc;
+
+use lambda_runtime::{LambdaEvent, service_fn};
+use outbox_relay::Relay;
+use parceltrack::aws::{Clients, InvoiceTable, TicketQueue};
+use parceltrack::clock::SystemClock;
+use parceltrack::settings::required;
+use parceltrack::telemetry;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_runtime::Error> {
+    telemetry::init();
+    let (table, queue) = (required("INVOICES_TABLE")?, required("TICKETS_QUEUE_URL")?);
+    let clients = Clients::from_env().await;
+    let relay = Arc::new(Relay {
+        invoices: Arc::new(InvoiceTable::new(clients.dynamodb(), table)),
+        tickets: Arc::new(TicketQueue::new(clients.sqs(), queue)),
+        clock: Arc::new(SystemClock),
+    });
+    lambda_runtime::run(service_fn(move |event: LambdaEvent<serde_json::Value>| {
+        let relay = relay.clone();
+        async move { relay.run(event.context.deadline()).await.map_err(lambda_runtime::Error::from) }
+    }))
+    .await
+}

@@ -1,0 +1,25 @@
+//! Reads settings, builds clients once, wires, runs.
+
+use std::sync::Arc;
+
+use lambda_runtime::{LambdaEvent, service_fn};
+use parcel_simulator::Simulator;
+use parceltrack::aws::{Clients, ParcelTable};
+use parceltrack::clock::SystemClock;
+use parceltrack::settings::required;
+use parceltrack::telemetry;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), lambda_runtime::Error> {
+    telemetry::init();
+    let table = required("PARCELS_TABLE")?;
+    let clients = Clients::from_env().await;
+    let parcels = Arc::new(ParcelTable::for_moving(clients.dynamodb(), table));
+    let simulator =
+        Arc::new(Simulator { read_parcels: parcels.clone(), move_parcels: parcels, clock: Arc::new(SystemClock) });
+    lambda_runtime::run(service_fn(move |event: LambdaEvent<serde_json::Value>| {
+        let simulator = simulator.clone();
+        async move { simulator.run(event.context.deadline()).await.map_err(lambda_runtime::Error::from) }
+    }))
+    .await
+}

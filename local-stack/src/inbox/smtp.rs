@@ -1,0 +1,81 @@
+//! SMTP sessions: `mailin` speaks the protocol, this file owns the sockets.
+
+use std::future::pending;
+use std::io;
+use std::mem::take;
+use std::sync::Arc;
+
+use mailin::{Action, Handler, Response, Session, SessionBuilder};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+
+use super::store::Store;
+
+const SERVER_NAME: &str = "inbox.local";
+const LONGEST_LINE: u64 = 1024 * 1024;
+
+/// Serves SMTP until it is aborted; the sessions end with it.
+pub(super) async fn serve(listener: TcpListener, store: Arc<Store>, hang: bool) {
+    let mut sessions = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((socket, peer)) => {
+                    let delivery = Delivery { store: Arc::clone(&store), message: Vec::new() };
+                    let session = SessionBuilder::new(SERVER_NAME).build(peer.ip(), delivery);
+                    sessions.spawn(converse(socket, session, hang));
+                }
+                // Out of file descriptors, most likely: the next accept may succeed.
+                Err(_) => tokio::task::yield_now().await,
+            },
+            Some(_) = sessions.join_next() => {}
+        }
+    }
+}
+
+async fn converse(socket: TcpStream, mut session: Session<Delivery>, hang: bool) -> io::Result<()> {
+    let mut stream = BufReader::new(socket);
+    answer(&mut stream, &session.greeting()).await?;
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = (&mut stream).take(LONGEST_LINE).read_until(b'\n', &mut line).await?;
+        if read == 0 {
+            return Ok(());
+        }
+        if hang && line.trim_ascii().eq_ignore_ascii_case(b"DATA") {
+            pending::<()>().await;
+        }
+        let response = session.process(&line);
+        match response.action {
+            Action::NoReply => {}
+            Action::Reply => answer(&mut stream, &response).await?,
+            Action::Close | Action::UpgradeTls => return answer(&mut stream, &response).await,
+        }
+    }
+}
+
+async fn answer(stream: &mut BufReader<TcpStream>, response: &Response) -> io::Result<()> {
+    stream.write_all(&response.buffer()?).await?;
+    stream.flush().await
+}
+
+struct Delivery {
+    store: Arc<Store>,
+    message: Vec<u8>,
+}
+
+impl Handler for Delivery {
+    fn data(&mut self, line: &[u8]) -> io::Result<()> {
+        self.message.extend_from_slice(line);
+        Ok(())
+    }
+
+    fn data_end(&mut self) -> Response {
+        match self.store.add(take(&mut self.message)) {
+            Ok(id) => Response::custom(250, format!("2.0.0 Ok: queued as {id}")),
+            Err(error) => Response::custom(451, format!("4.3.0 cannot store the mail: {error}")),
+        }
+    }
+}

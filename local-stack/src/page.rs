@@ -1,0 +1,26 @@
+//! The page: the static files of `web/`, told where this stack's API is.
+
+use std::path::Path;
+
+use axum::routing::get;
+use axum::{Json, Router};
+use http::HeaderValue;
+use http::header::CACHE_CONTROL;
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tower_http::services::ServeDir;
+use tower_http::set_header::SetResponseHeaderLayer;
+
+pub(crate) fn serve(listener: TcpListener, files: &Path, api_url: &str, inbox_url: &str) -> JoinHandle<()> {
+    let config = json!({"apiUrl": api_url, "inboxUrl": inbox_url});
+    // A developer who changes a file and reloads wants to see the change.
+    let no_cache = SetResponseHeaderLayer::overriding(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    let routes = Router::new()
+        .route("/config.json", get(async || Json(config)))
+        .fallback_service(ServeDir::new(files))
+        .layer(no_cache);
+    tokio::spawn(async move {
+        axum::serve(listener, routes).await.ok();
+    })
+}

@@ -1,0 +1,64 @@
+//! The private bucket that keeps the PDFs.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use aws_sdk_s3::Client;
+use aws_sdk_s3::presigning::PresigningConfig;
+
+use super::failure::port_error;
+use crate::domain::StoredPdf;
+use crate::ports::{LinkToPdf, PortError, StorePdf};
+
+/// Long enough to follow a redirect, short enough to be of no use to whom it leaks.
+const LINK_LIFETIME: Duration = Duration::from_mins(5);
+
+/// One bucket.
+#[derive(Clone, Debug)]
+pub struct InvoiceBucket {
+    client: Client,
+    name: String,
+}
+
+impl InvoiceBucket {
+    /// The bucket of this name.
+    #[must_use]
+    pub fn new(client: Client, name: String) -> Self {
+        Self { client, name }
+    }
+}
+
+#[async_trait]
+impl StorePdf for InvoiceBucket {
+    async fn store(&self, key: &str, pdf: Vec<u8>) -> Result<(), PortError> {
+        self.client
+            .put_object()
+            .bucket(&self.name)
+            .key(key)
+            .content_type("application/pdf")
+            .body(pdf.into())
+            .send()
+            .await
+            .map(|_| ())
+            .map_err(|error| port_error(&error))
+    }
+}
+
+#[async_trait]
+impl LinkToPdf for InvoiceBucket {
+    async fn link(&self, pdf: &StoredPdf, file_name: &str) -> Result<String, PortError> {
+        let expires =
+            PresigningConfig::expires_in(LINK_LIFETIME).map_err(|error| PortError::Broken(error.to_string()))?;
+        let request = self
+            .client
+            .get_object()
+            .bucket(&self.name)
+            .key(&pdf.key)
+            .response_content_type("application/pdf")
+            .response_content_disposition(format!("inline; filename=\"{file_name}\""))
+            .presigned(expires)
+            .await
+            .map_err(|error| port_error(&error))?;
+        Ok(request.uri().to_owned())
+    }
+}

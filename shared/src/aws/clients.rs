@@ -1,0 +1,54 @@
+//! The SDK's clients, built once per process, with time limits that end well before the function's own.
+
+use std::time::Duration;
+
+use aws_config::SdkConfig;
+use aws_config::retry::RetryConfig;
+use aws_config::timeout::TimeoutConfig;
+
+/// What all clients are made from.
+#[derive(Clone, Debug)]
+pub struct Clients {
+    config: SdkConfig,
+}
+
+impl Clients {
+    /// Reads region, credentials and endpoint as the SDK does everywhere.
+    pub async fn from_env() -> Self {
+        // The SDK itself has no limit on a whole operation; the worker's function has 10 s for everything.
+        let timeouts = TimeoutConfig::builder()
+            .connect_timeout(Duration::from_secs(1))
+            .operation_attempt_timeout(Duration::from_secs(2))
+            .operation_timeout(Duration::from_secs(4))
+            .build();
+        let config = aws_config::from_env().timeout_config(timeouts).retry_config(RetryConfig::standard()).load().await;
+        Self { config }
+    }
+
+    /// For tables.
+    #[must_use]
+    pub fn dynamodb(&self) -> aws_sdk_dynamodb::Client {
+        aws_sdk_dynamodb::Client::new(&self.config)
+    }
+
+    /// For queues.
+    #[must_use]
+    pub fn sqs(&self) -> aws_sdk_sqs::Client {
+        aws_sdk_sqs::Client::new(&self.config)
+    }
+
+    /// For the bucket. An endpoint of one's own has no host name per bucket, so the bucket goes into the path there.
+    #[must_use]
+    pub fn s3(&self) -> aws_sdk_s3::Client {
+        let own_endpoint = self.config.endpoint_url().is_some();
+        let config = aws_sdk_s3::config::Builder::from(&self.config).force_path_style(own_endpoint).build();
+        aws_sdk_s3::Client::from_conf(config)
+    }
+
+    /// For mail, without retries: when the answer is lost, a retry would mail a second time.
+    #[must_use]
+    pub fn sesv2(&self) -> aws_sdk_sesv2::Client {
+        let config = aws_sdk_sesv2::config::Builder::from(&self.config).retry_config(RetryConfig::disabled()).build();
+        aws_sdk_sesv2::Client::from_conf(config)
+    }
+}

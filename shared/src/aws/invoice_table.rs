@@ -1,0 +1,467 @@
+//! Invoices in DynamoDB, with the outbox in them: an unfinished invoice has a `due` time in a sparse index.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::error::SdkError;
+use aws_sdk_dynamodb::operation::put_item::PutItemError;
+use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
+use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
+use aws_sdk_dynamodb::types::{KeysAndAttributes, ReturnValue, ReturnValuesOnConditionCheckFailure};
+use serde::{Deserialize, Serialize};
+
+use super::failure::port_error;
+use super::row::{Row, attribute, from_row, number, text, to_row};
+use crate::domain::{
+    Attempt, Invoice, InvoiceContent, InvoiceId, InvoiceState, InvoiceStatus, Lease, LeaseHolder, LinkSecret,
+    ProviderMessageId, StoredPdf, Timestamp,
+};
+use crate::ports::{
+    Claim, CreateInvoices, DUE_SHARDS, DueInvoice, DuePage, Held, InvoiceCreation, InvoiceSummary, LetGo, NewInvoice,
+    PortError, ReadInvoices, RelayInvoices, StepTaken, WorkOnInvoices,
+};
+
+const BY_DUE: &str = "by-due";
+
+/// How many due invoices one read of the index brings.
+const DUE_PAGE: i32 = 100;
+
+/// How often the rest of a batch read that DynamoDB left out is asked for, at most.
+const BATCH_TRIES: u32 = 5;
+
+/// The table of invoices.
+#[derive(Clone, Debug)]
+pub struct InvoiceTable {
+    client: Client,
+    name: String,
+}
+
+impl InvoiceTable {
+    /// The table of this name.
+    #[must_use]
+    pub fn new(client: Client, name: String) -> Self {
+        Self { client, name }
+    }
+
+    /// Opens a connection, so that the first request need not wait for it. Failure is left for that request to meet.
+    pub async fn warm_up(&self) {
+        let nobody = InvoiceId(uuid::Uuid::nil());
+        if let Err(error) = self.client.get_item().table_name(&self.name).key("invoiceId", text(nobody)).send().await {
+            tracing::warn!(error = %port_error(&error), "the invoice table did not answer at start");
+        }
+    }
+
+    fn update(&self, id: InvoiceId) -> UpdateItemFluentBuilder {
+        self.client
+            .update_item()
+            .table_name(&self.name)
+            .key("invoiceId", text(id))
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
+    }
+}
+
+/// An invoice as it stands in the table.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct InvoiceRow {
+    #[serde(flatten)]
+    content: InvoiceContent,
+    status: InvoiceStatus,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    due: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    due_shard: Option<u8>,
+    #[serde(default)]
+    due_moves: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lease: Option<Lease>,
+    #[serde(default)]
+    parks: u32,
+    #[serde(default)]
+    abandoned: u32,
+    #[serde(default)]
+    attempts: Vec<Attempt>,
+    #[serde(default)]
+    attempt_count: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pdf: Option<StoredPdf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sent_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provider_message_id: Option<ProviderMessageId>,
+    link_secret: LinkSecret,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    link_expires: Option<Timestamp>,
+    updated_at: Timestamp,
+}
+
+impl InvoiceRow {
+    fn into_invoice(self) -> Result<Invoice, PortError> {
+        let missing = |what| PortError::Broken(format!("invoice {} has no {what}", self.content.id));
+        let state = match self.status {
+            InvoiceStatus::Pending => InvoiceState::Pending,
+            InvoiceStatus::Generated => InvoiceState::Generated { pdf: self.pdf.ok_or_else(|| missing("PDF"))? },
+            InvoiceStatus::Sent => InvoiceState::Sent {
+                pdf: self.pdf.ok_or_else(|| missing("PDF"))?,
+                at: self.sent_at.ok_or_else(|| missing("time of sending"))?,
+            },
+            InvoiceStatus::Failed => {
+                InvoiceState::Failed { reason: self.reason.ok_or_else(|| missing("reason"))?, pdf: self.pdf }
+            }
+        };
+        Ok(Invoice {
+            content: self.content,
+            state,
+            due: self.due,
+            parks: self.parks,
+            abandoned: self.abandoned,
+            attempts: self.attempts,
+            attempt_count: self.attempt_count,
+            link_secret: self.link_secret,
+            link_expires: self.link_expires,
+            updated_at: self.updated_at,
+        })
+    }
+}
+
+/// Ids are derived by hashing, so their last byte spreads evenly.
+fn due_shard(id: InvoiceId) -> u8 {
+    id.0.as_bytes()[15] % DUE_SHARDS
+}
+
+#[async_trait]
+impl CreateInvoices for InvoiceTable {
+    async fn create(&self, invoice: &NewInvoice) -> Result<InvoiceCreation, PortError> {
+        let row = to_row(InvoiceRow {
+            status: InvoiceStatus::Pending,
+            due: Some(invoice.due),
+            due_shard: Some(due_shard(invoice.content.id)),
+            due_moves: 0,
+            lease: None,
+            parks: 0,
+            abandoned: 0,
+            attempts: vec![],
+            attempt_count: 0,
+            pdf: None,
+            reason: None,
+            sent_at: None,
+            provider_message_id: None,
+            link_secret: invoice.link_secret,
+            link_expires: None,
+            updated_at: invoice.content.created_at,
+            content: invoice.content.clone(),
+        })?;
+        let result = self
+            .client
+            .put_item()
+            .table_name(&self.name)
+            .set_item(Some(row))
+            .condition_expression("attribute_not_exists(invoiceId)")
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
+            .send()
+            .await;
+        let Err(error) = result else { return Ok(InvoiceCreation::Created) };
+        let existing = match &error {
+            SdkError::ServiceError(service) => match service.err() {
+                PutItemError::ConditionalCheckFailedException(failed) => failed.item().cloned().unwrap_or_default(),
+                _ => return Err(port_error(&error)),
+            },
+            _ => return Err(port_error(&error)),
+        };
+        let existing: InvoiceRow = from_row(existing)?;
+        // Our own write, whose answer was lost and which the SDK tried again.
+        if existing.link_secret == invoice.link_secret {
+            return Ok(InvoiceCreation::Created);
+        }
+        Ok(InvoiceCreation::Exists(Box::new(existing.into_invoice()?)))
+    }
+}
+
+#[async_trait]
+impl ReadInvoices for InvoiceTable {
+    async fn invoice(&self, id: InvoiceId) -> Result<Option<Invoice>, PortError> {
+        let answer = self
+            .client
+            .get_item()
+            .table_name(&self.name)
+            .key("invoiceId", text(id))
+            .consistent_read(true)
+            .send()
+            .await
+            .map_err(|error| port_error(&error))?;
+        answer.item.map(|row| from_row::<InvoiceRow>(row)?.into_invoice()).transpose()
+    }
+
+    async fn summaries(&self, ids: &[InvoiceId]) -> Result<Vec<InvoiceSummary>, PortError> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct SummaryRow {
+            invoice_id: InvoiceId,
+            status: InvoiceStatus,
+            reason: Option<String>,
+        }
+
+        let mut summaries = Vec::with_capacity(ids.len());
+        let mut keys: Vec<Row> = ids.iter().map(|id| [("invoiceId".to_owned(), text(id))].into()).collect();
+        for attempt in 0..BATCH_TRIES {
+            if keys.is_empty() {
+                return Ok(summaries);
+            }
+            if attempt > 0 {
+                tokio::time::sleep(Duration::from_millis(fastrand::u64(10..=40) << attempt)).await;
+            }
+            let wanted = KeysAndAttributes::builder()
+                .set_keys(Some(std::mem::take(&mut keys)))
+                .projection_expression("invoiceId, #status, reason")
+                .expression_attribute_names("#status", "status")
+                .build()
+                .map_err(|error| PortError::Broken(error.to_string()))?;
+            let answer = self
+                .client
+                .batch_get_item()
+                .request_items(&self.name, wanted)
+                .send()
+                .await
+                .map_err(|error| port_error(&error))?;
+            for row in answer.responses.unwrap_or_default().remove(&self.name).unwrap_or_default() {
+                let row: SummaryRow = from_row(row)?;
+                summaries.push(InvoiceSummary { id: row.invoice_id, status: row.status, reason: row.reason });
+            }
+            keys = answer
+                .unprocessed_keys
+                .unwrap_or_default()
+                .remove(&self.name)
+                .map(|left| left.keys)
+                .unwrap_or_default();
+        }
+        if keys.is_empty() {
+            Ok(summaries)
+        } else {
+            Err(PortError::Unavailable("a batch read stayed incomplete".to_owned()))
+        }
+    }
+}
+
+/// Sends an update; if its condition failed, the row as it is (empty where there is none).
+async fn send(update: UpdateItemFluentBuilder) -> Result<Result<Option<Row>, Row>, PortError> {
+    match update.send().await {
+        Ok(answer) => Ok(Ok(answer.attributes)),
+        Err(SdkError::ServiceError(service)) if service.err().is_conditional_check_failed_exception() => {
+            match service.into_err() {
+                UpdateItemError::ConditionalCheckFailedException(failed) => Ok(Err(failed.item.unwrap_or_default())),
+                other => Err(PortError::Broken(other.to_string())),
+            }
+        }
+        Err(error) => Err(port_error(&error)),
+    }
+}
+
+#[async_trait]
+impl WorkOnInvoices for InvoiceTable {
+    async fn claim(&self, id: InvoiceId, lease: Lease, now: Timestamp) -> Result<Claim, PortError> {
+        let update = self
+            .update(id)
+            // Counted up here and set back by whoever lets go properly: what remains is the number of dead holders.
+            .update_expression(
+                "SET lease = :lease, updatedAt = :now, abandoned = if_not_exists(abandoned, :none) + :one",
+            )
+            .condition_expression(
+                "#status IN (:pending, :generated) AND (attribute_not_exists(lease) OR lease.#until <= :now)",
+            )
+            .expression_attribute_names("#status", "status")
+            .expression_attribute_names("#until", "until")
+            .expression_attribute_values(":lease", attribute(lease)?)
+            .expression_attribute_values(":none", number(0))
+            .expression_attribute_values(":one", number(1))
+            .expression_attribute_values(":now", number(now.millis()))
+            .expression_attribute_values(":pending", attribute(InvoiceStatus::Pending)?)
+            .expression_attribute_values(":generated", attribute(InvoiceStatus::Generated)?)
+            .return_values(ReturnValue::AllOld);
+        match send(update).await? {
+            Ok(before) => {
+                let row: InvoiceRow = from_row(before.unwrap_or_default())?;
+                Ok(Claim::Granted(Box::new(row.into_invoice()?)))
+            }
+            Err(row) if row.is_empty() => Ok(Claim::Unknown),
+            Err(row) => {
+                let row: InvoiceRow = from_row(row)?;
+                match (row.status, row.lease) {
+                    (InvoiceStatus::Sent | InvoiceStatus::Failed, _) => Ok(Claim::Finished(row.status)),
+                    // Our own claim, whose answer was lost and which the SDK tried again.
+                    (_, Some(theirs)) if theirs.holder == lease.holder => {
+                        let mut invoice = row.into_invoice()?;
+                        invoice.abandoned = invoice.abandoned.saturating_sub(1);
+                        Ok(Claim::Granted(Box::new(invoice)))
+                    }
+                    _ => Ok(Claim::HeldByAnother),
+                }
+            }
+        }
+    }
+
+    async fn generated(
+        &self,
+        id: InvoiceId,
+        holder: LeaseHolder,
+        pdf: &StoredPdf,
+        now: Timestamp,
+    ) -> Result<Held, PortError> {
+        let update = self
+            .update(id)
+            .update_expression("SET #status = :generated, pdf = :pdf, updatedAt = :now")
+            .condition_expression("lease.holder = :holder")
+            .expression_attribute_names("#status", "status")
+            .expression_attribute_values(":generated", attribute(InvoiceStatus::Generated)?)
+            .expression_attribute_values(":pdf", attribute(pdf)?)
+            .expression_attribute_values(":now", number(now.millis()))
+            .expression_attribute_values(":holder", attribute(holder)?);
+        Ok(held(&send(update).await?))
+    }
+
+    async fn about_to_send(
+        &self,
+        id: InvoiceId,
+        holder: LeaseHolder,
+        until: Timestamp,
+        link_expires: Timestamp,
+    ) -> Result<Held, PortError> {
+        let update = self
+            .update(id)
+            .update_expression("SET linkExpires = :expires")
+            .condition_expression("lease.holder = :holder AND lease.#until > :until")
+            .expression_attribute_names("#until", "until")
+            .expression_attribute_values(":until", number(until.millis()))
+            .expression_attribute_values(":expires", number(link_expires.millis()))
+            .expression_attribute_values(":holder", attribute(holder)?);
+        Ok(held(&send(update).await?))
+    }
+
+    async fn let_go(
+        &self,
+        invoice: &Invoice,
+        holder: LeaseHolder,
+        how: &LetGo,
+        attempt: Attempt,
+    ) -> Result<Held, PortError> {
+        let common = "attempts = :attempts, attemptCount = :count, abandoned = :none, updatedAt = :now";
+        let now = number(attempt.at.millis());
+        let update = self
+            .update(invoice.content.id)
+            .condition_expression("lease.holder = :holder")
+            .expression_attribute_values(":holder", attribute(holder)?)
+            .expression_attribute_values(":attempts", attribute(invoice.attempts_with(attempt))?)
+            .expression_attribute_values(":count", number(invoice.attempt_count + 1))
+            .expression_attribute_values(":none", number(0))
+            .expression_attribute_values(":now", now);
+        let update = match how {
+            LetGo::Sent { message_id } => update
+                .update_expression(format!(
+                    "SET #status = :status, sentAt = :now, providerMessageId = :message, {common} REMOVE lease, due, dueShard"
+                ))
+                .expression_attribute_names("#status", "status")
+                .expression_attribute_values(":status", attribute(InvoiceStatus::Sent)?)
+                .expression_attribute_values(":message", attribute(message_id)?),
+            LetGo::Retried => update.update_expression(format!("SET {common} REMOVE lease")),
+            LetGo::Parked { due } => update
+                .update_expression(format!("SET due = :due, parks = :parks, {common} REMOVE lease"))
+                .expression_attribute_values(":due", number(due.millis()))
+                .expression_attribute_values(":parks", number(invoice.parks + 1)),
+            LetGo::Failed { reason } => update
+                .update_expression(format!("SET #status = :status, reason = :reason, {common} REMOVE lease, due, dueShard"))
+                .expression_attribute_names("#status", "status")
+                .expression_attribute_values(":status", attribute(InvoiceStatus::Failed)?)
+                .expression_attribute_values(":reason", text(reason)),
+        };
+        match send(update).await? {
+            Ok(_) => Ok(Held::Yes),
+            // Our own write, whose answer was lost and which the SDK tried again, took the lease away already.
+            Err(row) => Ok(if let_go_already(row, how)? { Held::Yes } else { Held::Lost }),
+        }
+    }
+}
+
+fn held(sent: &Result<Option<Row>, Row>) -> Held {
+    if sent.is_ok() { Held::Yes } else { Held::Lost }
+}
+
+fn let_go_already(row: Row, how: &LetGo) -> Result<bool, PortError> {
+    if row.is_empty() {
+        return Ok(false);
+    }
+    let row: InvoiceRow = from_row(row)?;
+    Ok(row.lease.is_none()
+        && match how {
+            LetGo::Sent { message_id } => row.provider_message_id.as_ref() == Some(message_id),
+            LetGo::Retried => true,
+            LetGo::Parked { due } => row.due == Some(*due),
+            LetGo::Failed { .. } => row.status == InvoiceStatus::Failed,
+        })
+}
+
+#[async_trait]
+impl RelayInvoices for InvoiceTable {
+    async fn due_page(&self, shard: u8, now: Timestamp, after: Option<DueInvoice>) -> Result<DuePage, PortError> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct DueRow {
+            invoice_id: InvoiceId,
+            due: Timestamp,
+            #[serde(default)]
+            due_moves: u32,
+        }
+
+        let start = after.map(|last| {
+            [
+                ("dueShard".to_owned(), number(shard)),
+                ("due".to_owned(), number(last.due.millis())),
+                ("invoiceId".to_owned(), text(last.id)),
+            ]
+            .into()
+        });
+        let answer = self
+            .client
+            .query()
+            .table_name(&self.name)
+            .index_name(BY_DUE)
+            .key_condition_expression("dueShard = :shard AND due <= :now")
+            .expression_attribute_values(":shard", number(shard))
+            .expression_attribute_values(":now", number(now.millis()))
+            .limit(DUE_PAGE)
+            .set_exclusive_start_key(start)
+            .send()
+            .await
+            .map_err(|error| port_error(&error))?;
+        let more = answer.last_evaluated_key.is_some_and(|key| !key.is_empty());
+        let invoices = answer
+            .items
+            .unwrap_or_default()
+            .into_iter()
+            .map(|row| {
+                let row: DueRow = from_row(row)?;
+                Ok(DueInvoice { id: row.invoice_id, due: row.due, moves: row.due_moves })
+            })
+            .collect::<Result<Vec<_>, PortError>>()?;
+        Ok(DuePage { invoices, more })
+    }
+
+    async fn move_due(&self, invoice: DueInvoice, to: Timestamp) -> Result<StepTaken, PortError> {
+        let update = self
+            .update(invoice.id)
+            .update_expression("SET due = :to, dueMoves = :moves")
+            .condition_expression("due = :from")
+            .expression_attribute_values(":from", number(invoice.due.millis()))
+            .expression_attribute_values(":to", number(to.millis()))
+            .expression_attribute_values(":moves", number(invoice.moves + 1));
+        match send(update).await? {
+            Ok(_) => Ok(StepTaken::Moved),
+            Err(row) => {
+                // Our own write, whose answer was lost and which the SDK tried again.
+                let ours = row.get("due") == Some(&number(to.millis()));
+                Ok(if ours { StepTaken::Moved } else { StepTaken::OvertakenByAnother })
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Mail by Amazon SES v2.
+
+use async_trait::async_trait;
+use aws_sdk_sesv2::Client;
+use aws_sdk_sesv2::error::{ConnectorError, SdkError};
+use aws_sdk_sesv2::operation::send_email::SendEmailError;
+use aws_sdk_sesv2::types::{Body, Content, Destination, EmailContent, Message, MessageTag};
+
+use super::failure::describe;
+use crate::domain::ProviderMessageId;
+use crate::ports::{Mail, MailError, SendMail};
+
+/// SES, and the sender's address.
+#[derive(Clone, Debug)]
+pub struct Ses {
+    client: Client,
+    from: String,
+}
+
+impl Ses {
+    /// `client` must not retry, see [`super::Clients::sesv2`].
+    #[must_use]
+    pub fn new(client: Client, from: String) -> Self {
+        Self { client, from }
+    }
+}
+
+#[async_trait]
+impl SendMail for Ses {
+    async fn send(&self, mail: &Mail) -> Result<ProviderMessageId, MailError> {
+        let utf8 = |data: &str| {
+            Content::builder()
+                .data(data)
+                .charset("UTF-8")
+                .build()
+                .map_err(|error| MailError::Rejected(error.to_string()))
+        };
+        let body = Body::builder().text(utf8(&mail.text)?).html(utf8(&mail.html)?).build();
+        let message = Message::builder().subject(utf8(&mail.subject)?).body(body).build();
+        let tag = MessageTag::builder()
+            .name("invoiceId")
+            .value(mail.invoice.to_string())
+            .build()
+            .map_err(|error| MailError::Rejected(error.to_string()))?;
+        let call = self
+            .client
+            .send_email()
+            .from_email_address(&self.from)
+            .destination(Destination::builder().to_addresses(mail.to.as_str()).build())
+            .content(EmailContent::builder().simple(message).build())
+            .email_tags(tag)
+            .send();
+        match call.await {
+            Ok(answer) => Ok(ProviderMessageId(answer.message_id.unwrap_or_default())),
+            Err(error) => Err(classify(&error)),
+        }
+    }
+}
+
+/// <https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html>
+fn classify(error: &SdkError<SendEmailError>) -> MailError {
+    let text = describe(error);
+    match error {
+        SdkError::ServiceError(service) => match service.err() {
+            SendEmailError::MessageRejected(_) | SendEmailError::BadRequestException(_) => MailError::Rejected(text),
+            SendEmailError::TooManyRequestsException(_) | SendEmailError::LimitExceededException(_) => {
+                MailError::PutOff(text)
+            }
+            // A 5xx may come after the mail was taken.
+            _ if service.raw().status().is_server_error() => MailError::AnswerLost(text),
+            // Suspended, paused, not verified, no permission: it refuses us, whoever the mail is for.
+            _ => MailError::Unavailable(text),
+        },
+        SdkError::ConstructionFailure(_) => MailError::Rejected(text),
+        SdkError::DispatchFailure(failure) if failure.as_connector_error().is_some_and(ConnectorError::is_user) => {
+            MailError::Unavailable(text)
+        }
+        _ => MailError::AnswerLost(text),
+    }
+}

@@ -1,0 +1,90 @@
+//! The queue that carries tickets from the API and the relay to the worker.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use aws_sdk_sqs::Client;
+use aws_sdk_sqs::types::SendMessageBatchRequestEntry;
+
+use super::failure::port_error;
+use crate::domain::Ticket;
+use crate::ports::{PortError, PostponeTicket, SendTicket, SendTickets};
+
+/// The queue of tickets.
+#[derive(Clone, Debug)]
+pub struct TicketQueue {
+    client: Client,
+    url: String,
+}
+
+impl TicketQueue {
+    /// The queue at this URL.
+    #[must_use]
+    pub fn new(client: Client, url: String) -> Self {
+        Self { client, url }
+    }
+}
+
+#[async_trait]
+impl SendTicket for TicketQueue {
+    async fn send(&self, ticket: Ticket) -> Result<(), PortError> {
+        self.client
+            .send_message()
+            .queue_url(&self.url)
+            .message_body(ticket.to_body())
+            .send()
+            .await
+            .map(|_| ())
+            .map_err(|error| port_error(&error))
+    }
+}
+
+#[async_trait]
+impl SendTickets for TicketQueue {
+    async fn send_batch(&self, tickets: &[Ticket]) -> Result<Vec<Ticket>, PortError> {
+        let entries = tickets
+            .iter()
+            .enumerate()
+            .map(|(index, ticket)| {
+                SendMessageBatchRequestEntry::builder()
+                    .id(index.to_string())
+                    .message_body(ticket.to_body())
+                    .build()
+                    .map_err(|error| PortError::Broken(error.to_string()))
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let answer = self
+            .client
+            .send_message_batch()
+            .queue_url(&self.url)
+            .set_entries(Some(entries))
+            .send()
+            .await
+            .map_err(|error| port_error(&error))?;
+        // Ids that the answer does not name as sent count as failed: a second ticket is harmless, a lost one is not.
+        let sent: Vec<&str> =
+            answer.successful().iter().map(aws_sdk_sqs::types::SendMessageBatchResultEntry::id).collect();
+        Ok(tickets
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| !sent.contains(&index.to_string().as_str()))
+            .map(|(_, ticket)| *ticket)
+            .collect())
+    }
+}
+
+#[async_trait]
+impl PostponeTicket for TicketQueue {
+    async fn postpone(&self, receipt_handle: &str, delay: Duration) -> Result<(), PortError> {
+        let seconds = i32::try_from(delay.as_millis().div_ceil(1000)).unwrap_or(i32::MAX);
+        self.client
+            .change_message_visibility()
+            .queue_url(&self.url)
+            .receipt_handle(receipt_handle)
+            .visibility_timeout(seconds)
+            .send()
+            .await
+            .map(|_| ())
+            .map_err(|error| port_error(&error))
+    }
+}

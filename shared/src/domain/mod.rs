@@ -1,0 +1,32 @@
+//! The words and rules of ParcelTrack, free of clocks, networks and AWS types.
+//!
+//! A value that exists is valid: text from outside is parsed once, at the edge, into these types.
+
+mod backoff;
+mod email_address;
+mod invoice;
+mod lease;
+mod link;
+mod money;
+mod owner;
+mod parcel;
+mod text;
+mod ticket;
+mod timestamp;
+mod tracking_number;
+
+pub use backoff::{FIRST_DUE, park_backoff, relay_backoff, retry_delay};
+pub use email_address::{EmailAddress, InvalidEmailAddress};
+pub use invoice::{
+    Attempt, AttemptOutcome, InvalidLine, Invoice, InvoiceContent, InvoiceId, InvoiceNumber, InvoiceState,
+    InvoiceStatus, Line, MAX_LINES, MAX_QUANTITY, ProviderMessageId, StoredPdf, Totals,
+};
+pub use lease::{Lease, LeaseHolder};
+pub use link::{InvalidLinkToken, LINK_LIFETIME, LinkSecret, LinkToken};
+pub use money::{Currency, InvalidMoney, MAX_AMOUNT_MAJOR, Money, TaxRate};
+pub use owner::OwnerId;
+pub use parcel::{Parcel, ParcelId, ParcelStatus, TrackingEvent};
+pub use text::{InvalidText, PostalCode, Text};
+pub use ticket::{InvalidTicket, Ticket};
+pub use timestamp::Timestamp;
+pub use tracking_number::{InvalidTrackingNumber, TrackingNumber};

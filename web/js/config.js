@@ -1,0 +1,15 @@
+// Guarantee: the page talks and links only to http(s) addresses, and they all come from config.json.
+
+/** Reads config.json. An empty apiUrl means the API answers on the page's own origin. */
+export async function readConfig() {
+  const answer = await fetch("config.json", { cache: "no-cache" });
+  if (!answer.ok) throw new Error(`config.json answered ${answer.status}`);
+  const { apiUrl = "", inboxUrl } = await answer.json();
+  return { apiUrl: address(apiUrl), inboxUrl: inboxUrl ? address(inboxUrl) : null };
+}
+
+function address(text) {
+  const url = new URL(text, location.origin);
+  if (!/^https?:$/.test(url.protocol)) throw new Error(`config.json: ${text} is no web address`);
+  return url.href.replace(/\/+$/, "");
+}

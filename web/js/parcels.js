@@ -1,0 +1,215 @@
+// Guarantee: the list shows the newest parcels without gaps, never moves under a reader, and never goes back in time.
+
+import { announce, byId, setText } from "./dom.js";
+import { everySecond, poll } from "./poll.js";
+import { createRow } from "./row.js";
+import { clockTime, isWaiting, until } from "./words.js";
+
+const EVERY_MS = 3000;
+const PAGE = 20;
+const LARGEST_PAGE = 100;
+const INVOICES_PER_TURN = 5;
+
+/** Starts the list; returns `add`, for a parcel that was just created here. */
+export function parcelList(api) {
+  const list = byId("rows");
+  const older = byId("older");
+  const showNew = byId("show-new");
+  const rows = new Map(); // parcel id -> row on the page
+  const own = new Map(); // created here, not yet in an answer: the index may lag behind the write
+  const known = new Map(); // parcel id -> the latest that was heard of it
+  const spoken = new Map(); // parcel id -> the invoice's status that a screen reader has heard
+  const details = new Map(); // invoice id -> invoice with attempts
+  let newest = null, cursor = null, shown = [], depth = PAGE;
+  let olderWanted = false, link = {};
+
+  async function turn(signal) {
+    await readNewest(signal);
+    if (olderWanted && cursor) await readOlder(signal);
+    await readInvoices(signal);
+  }
+
+  // All that is shown, from the top: after a busy hour away, a first page alone would leave a hole in the list.
+  async function readNewest(signal) {
+    const read = [];
+    let next = null;
+    do {
+      const page = await api.parcels(Math.min(LARGEST_PAGE, depth - read.length), next, signal);
+      read.push(...page.parcels);
+      next = page.nextCursor;
+    } while (next && read.length < depth);
+    take(read, next);
+  }
+
+  async function readOlder(signal) {
+    const page = await api.parcels(PAGE, cursor, signal);
+    depth = newest.length + page.parcels.length;
+    olderWanted = false;
+    take([...newest, ...page.parcels], page.nextCursor);
+    announce(`${page.parcels.length} older parcels shown.`);
+  }
+
+  // Waiting invoices in turn, then finished ones once each: few at a time, the list comes first.
+  async function readInvoices(signal) {
+    const wanted = shown
+      .map(({ id }) => known.get(id).invoice)
+      .filter((invoice) => invoice && (isWaiting(invoice.status) || details.get(invoice.id)?.status !== invoice.status))
+      .sort((a, b) => isWaiting(b.status) - isWaiting(a.status) || readAt(a) - readAt(b));
+    for (const { id } of wanted.slice(0, INVOICES_PER_TURN)) {
+      try {
+        const detail = await api.invoice(id, signal);
+        details.set(id, { ...detail, readAt: Date.now() });
+        const parcel = known.get(detail.parcelId);
+        if (parcel) hear({ ...parcel, invoice: { id, status: detail.status, reason: detail.reason } });
+      } catch (error) {
+        if (error.unsure) throw error;
+        details.set(id, { ...details.get(id), readAt: Date.now() });
+      }
+    }
+    if (wanted.length > 0) render();
+  }
+  const readAt = ({ id }) => details.get(id)?.readAt ?? 0;
+
+  function take(parcels, next) {
+    for (const parcel of parcels) {
+      own.delete(parcel.id);
+      hear(parcel);
+    }
+    newest = parcels;
+    cursor = next;
+    render();
+  }
+
+  // Answers may overtake each other, and the list may be read before a write: keep the later word of each part.
+  function hear(parcel) {
+    const last = known.get(parcel.id);
+    if (!last) return known.set(parcel.id, parcel);
+    const base = Date.parse(parcel.updatedAt) < Date.parse(last.updatedAt) ? last : parcel;
+    return known.set(parcel.id, { ...base, invoice: laterInvoice(last.invoice, parcel.invoice) });
+  }
+
+  function sayChanges() {
+    const said = [];
+    for (const { id } of shown) {
+      const { recipient, invoice } = known.get(id);
+      const status = invoice?.status;
+      if (spoken.has(id) && spoken.get(id) !== status) said.push(`Invoice for ${recipient}: ${status}.`);
+      spoken.set(id, status);
+    }
+    if (said.length > 3) announce(`${said.length} invoices changed their state.`);
+    else if (said.length > 0) announce(said.join(" "));
+  }
+
+  function render() {
+    const all = newestFirst([...own.values(), ...(newest ?? [])]);
+    const held = reading() ? arrived(all) : [];
+    const kept = held.length > 0 ? shown.filter(({ id }) => !all.some((parcel) => parcel.id === id)) : [];
+    shown = newestFirst([...all.filter((parcel) => !held.includes(parcel)), ...kept]);
+
+    const wanted = new Set(shown.map(({ id }) => id));
+    for (const [id, row] of rows) {
+      if (wanted.has(id)) continue;
+      row.element.remove();
+      rows.delete(id);
+    }
+    shown.forEach(({ id }, index) => {
+      if (!rows.has(id)) rows.set(id, newRow(id));
+      const row = rows.get(id);
+      if (list.children[index] !== row.element) list.insertBefore(row.element, list.children[index] ?? null);
+      updateRow(id);
+    });
+
+    sayChanges();
+    showNew.hidden = held.length === 0;
+    setText(showNew, held.length === 1 ? "Show 1 new parcel" : `Show ${held.length} new parcels`);
+    older.hidden = !cursor;
+    setText(older, olderWanted ? "Loading…" : "Older parcels");
+    byId("loading").hidden = newest !== null || shown.length > 0 || Boolean(link.error);
+    byId("empty").hidden = newest === null || shown.length > 0;
+    byId("unavailable").hidden = newest !== null || shown.length > 0 || !link.error;
+  }
+
+  // A reader points into the list, works in it by keyboard, or has scrolled past its top.
+  const reading = () =>
+    list.matches(":hover") || list.querySelector(":focus-visible") || list.getBoundingClientRect().top < 0;
+
+  function arrived(all) {
+    if (shown.length === 0) return [];
+    const last = created(shown.at(-1));
+    return all.filter((parcel) => !rows.has(parcel.id) && !own.has(parcel.id) && created(parcel) > last);
+  }
+
+  function newRow(id) {
+    const row = createRow({
+      pdfAddress: api.pdfAddress,
+      ask: async () => {
+        const invoice = await api.requestInvoice(id);
+        hear({ ...known.get(id), invoice: { id: invoice.id, status: invoice.status } });
+        render();
+        refresh();
+      },
+    });
+    if (newest) row.element.classList.add("arrives");
+    return row;
+  }
+
+  function updateRow(id) {
+    const parcel = known.get(id);
+    rows.get(id).update(parcel, details.get(parcel.invoice?.id));
+  }
+
+  function showLink({ error, nextAt }) {
+    if (Boolean(error) !== Boolean(link.error)) {
+      if (error) announce(`${error.message} Next try at ${clockTime(nextAt)}.`);
+      else if (link.error) announce("The API answers again.");
+    }
+    link = { error, nextAt, since: error ? (link.since ?? Date.now()) : undefined };
+    if (error) olderWanted = false;
+    sayLink();
+    render();
+  }
+
+  function sayLink() {
+    const { error, nextAt, since } = link;
+    byId("link").dataset.state = error ? "away" : "live";
+    if (!error && document.activeElement === byId("try-now")) byId("parcels").focus({ preventScroll: true });
+    byId("try-now").hidden = !error;
+    setText(byId("link-text"), error ? `${error.message} Away since ${clockTime(since)}, next try ${until(nextAt)}.` : "Live, every 3 s");
+    if (error) setText(byId("unavailable-why"), "They appear by themselves as soon as the API answers.");
+  }
+
+  older.addEventListener("click", () => {
+    olderWanted = true;
+    render();
+    refresh();
+  });
+  showNew.addEventListener("click", () => {
+    byId("parcels").focus();
+    byId("parcels").scrollIntoView();
+    render();
+  });
+  everySecond(() => {
+    if (link.error) sayLink();
+    for (const { id } of shown) if (isWaiting(known.get(id).invoice?.status)) updateRow(id);
+  });
+
+  const refresh = poll(turn, EVERY_MS, showLink);
+  byId("try-now").addEventListener("click", refresh);
+
+  return function add(parcel) {
+    own.set(parcel.id, parcel);
+    hear(parcel);
+    render();
+    refresh();
+  };
+}
+
+const created = ({ createdAt }) => Date.parse(createdAt);
+const newestFirst = (parcels) => parcels.sort((a, b) => created(b) - created(a));
+
+// Sent is final, and Generated never becomes Pending; only a Failed invoice may start again.
+function laterInvoice(last, now) {
+  if (!last || !now) return now ?? last;
+  const stale = last.status === "Sent" || (last.status === "Generated" && now.status === "Pending");
+  return stale ? last : now;
+}

@@ -1,0 +1,54 @@
+// Guarantee: one turn at a time, none while the tab is hidden, ever fewer while the API is away.
+
+const LONGEST_MS = 60_000;
+
+/**
+ * Repeats `turn(signal)`, `everyMs` after the last one ended. `onTurn` hears of each end: the error, if it was one,
+ * and when the next turn is. Returns a function that asks for a turn as soon as may be.
+ */
+export function poll(turn, everyMs, onTurn) {
+  let timer, running, asked = false, failures = 0;
+
+  async function run() {
+    clearTimeout(timer);
+    if (document.hidden) return;
+    if (running) {
+      asked = true;
+      return;
+    }
+    asked = false;
+    running = new AbortController();
+    let error = null;
+    try {
+      await turn(running.signal);
+      failures = 0;
+    } catch (thrown) {
+      error = thrown;
+    }
+    const stopped = running.signal.aborted;
+    running = undefined;
+    if (error && !stopped) failures += 1;
+    if (document.hidden) return;
+    const wait = asked || stopped ? 0 : pause();
+    timer = setTimeout(run, wait);
+    if (!stopped) onTurn({ error, nextAt: Date.now() + wait });
+  }
+
+  // Jitter, so that a hundred open pages do not come back in the same second.
+  function pause() {
+    if (failures === 0) return everyMs;
+    return Math.min(LONGEST_MS, everyMs * 2 ** failures) * (0.8 + 0.2 * Math.random());
+  }
+
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) running?.abort();
+    run();
+  });
+  run();
+  return run;
+}
+
+/** Calls `work` each second while somebody can see the page. */
+export function everySecond(work) {
+  setInterval(() => document.hidden || work(), 1000);
+}

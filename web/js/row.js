@@ -1,0 +1,45 @@
+// Guarantee: one parcel keeps one row for as long as it is shown, and only the texts that changed are written.
+
+import { byId, setAttribute, setBadge, setText, withDisabled } from "./dom.js";
+import { invoiceBadge, invoiceNote, parcelBadge, when } from "./words.js";
+
+/** Makes a row. `ask` requests the invoice, `pdfAddress` gives the PDF's link. */
+export function createRow({ ask, pdfAddress }) {
+  const element = byId("parcel-row").content.cloneNode(true).querySelector("li");
+  const find = (selector) => element.querySelector(selector);
+  const [time, button, state, pdf, problem] = ["time", ".ask", ".state", ".pdf", ".bill .error"].map(find);
+
+  button.addEventListener("click", () => {
+    setText(problem, "");
+    withDisabled(button, async () => {
+      try {
+        await ask();
+        // The button gave way to the state; whoever works by keyboard stays where they were.
+        if ([document.body, button].includes(document.activeElement)) state.focus({ preventScroll: true });
+      } catch (error) {
+        setText(problem, error.unsure ? `${error.message} Try again: it will not be e-mailed twice.` : error.message);
+      }
+    });
+  });
+
+  function update(parcel, detail) {
+    setText(find(".name"), parcel.recipient);
+    setText(find(".tracking"), parcel.trackingNumber);
+    setText(find(".email"), parcel.email);
+    for (const whose of element.querySelectorAll(".whose")) setText(whose, ` for ${parcel.recipient}${whose.closest("a") ? " (opens in a new tab)" : ""}`);
+    setBadge(find(".where .badge"), parcelBadge(parcel.status));
+    setText(time, when(parcel.updatedAt));
+    setAttribute(time, "datetime", parcel.updatedAt);
+    const { invoice } = parcel;
+    button.hidden = Boolean(invoice);
+    state.hidden = !invoice;
+    if (!invoice) return;
+    setText(problem, "");
+    setBadge(find(".bill .badge"), invoiceBadge(invoice.status));
+    setText(find(".note"), invoiceNote(invoice, detail));
+    pdf.hidden = !(detail?.pdf || invoice.status === "Generated" || invoice.status === "Sent");
+    setAttribute(pdf, "href", pdfAddress(invoice.id));
+  }
+
+  return { element, update };
+}

@@ -1,0 +1,133 @@
+//! The part of ParcelTrack's API that smoke and drill use, as any client would.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use reqwest::redirect::Policy;
+use reqwest::{Client, RequestBuilder, Response, StatusCode};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+/// What the API answered, and how long that took.
+pub(crate) struct Timed<T> {
+    pub(crate) answer: T,
+    pub(crate) took: Duration,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Parcel {
+    pub(crate) id: String,
+    pub(crate) tracking_number: String,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct AcceptedInvoice {
+    pub(crate) id: String,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Invoice {
+    pub(crate) status: String,
+    pub(crate) reason: Option<String>,
+    pub(crate) total: String,
+    pub(crate) attempts: Vec<Attempt>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Attempt {
+    pub(crate) outcome: String,
+    pub(crate) reason: Option<String>,
+}
+
+#[derive(Clone)]
+pub(crate) struct Api {
+    url: String,
+    http: Client,
+}
+
+impl Api {
+    pub(crate) fn new(url: &str) -> Self {
+        let http = Client::builder()
+            // The addresses behind redirects are part of what is tested.
+            .redirect(Policy::none())
+            .timeout(Duration::from_secs(30))
+            .build()
+            .unwrap_or_default();
+        Self { url: url.to_owned(), http }
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    pub(crate) async fn health(&self) -> Result<Timed<()>> {
+        let call = self.http.get(format!("{}/health", self.url));
+        let timed = timed(call, StatusCode::OK).await?;
+        Ok(Timed { answer: (), took: timed.took })
+    }
+
+    pub(crate) async fn create_parcel(&self, recipient: &str, email: &str) -> Result<Timed<Parcel>> {
+        let call = self.http.post(format!("{}/api/parcels", self.url));
+        let body = json!({"recipient": recipient, "email": email});
+        parsed(timed(call.json(&body), StatusCode::CREATED).await?).await
+    }
+
+    pub(crate) async fn request_invoice(&self, parcel: &str) -> Result<Timed<AcceptedInvoice>> {
+        let call = self.http.post(format!("{}/api/parcels/{parcel}/invoice", self.url));
+        parsed(timed(call, StatusCode::ACCEPTED).await?).await
+    }
+
+    pub(crate) async fn invoice(&self, id: &str) -> Result<Invoice> {
+        let call = self.http.get(format!("{}/api/invoices/{id}", self.url));
+        Ok(parsed(timed(call, StatusCode::OK).await?).await?.answer)
+    }
+
+    /// Asks again and again until the invoice is `Sent`; a `Failed` one never will be.
+    pub(crate) async fn wait_until_sent(&self, id: &str, patience: Duration) -> Result<Invoice> {
+        let end = Instant::now() + patience;
+        loop {
+            let invoice = self.invoice(id).await?;
+            match invoice.status.as_str() {
+                "Sent" => return Ok(invoice),
+                "Failed" => bail!("invoice {id} failed: {}", invoice.reason.unwrap_or_default()),
+                status if Instant::now() > end => {
+                    bail!("invoice {id} is still {status} after {} s", patience.as_secs());
+                }
+                _ => tokio::time::sleep(Duration::from_millis(200)).await,
+            }
+        }
+    }
+
+    /// Where the redirect at `url` leads.
+    pub(crate) async fn redirect(&self, url: &str) -> Result<String> {
+        let answer = timed(self.http.get(url), StatusCode::FOUND).await?.answer;
+        let location = answer.headers().get("location").context("a redirect without Location")?;
+        Ok(location.to_str()?.to_owned())
+    }
+
+    pub(crate) async fn bytes(&self, url: &str) -> Result<Vec<u8>> {
+        let answer = timed(self.http.get(url), StatusCode::OK).await?.answer;
+        Ok(answer.bytes().await?.to_vec())
+    }
+}
+
+async fn timed(call: RequestBuilder, expected: StatusCode) -> Result<Timed<Response>> {
+    let begin = Instant::now();
+    let answer = call.send().await?;
+    let took = begin.elapsed();
+    if answer.status() != expected {
+        let url = answer.url().clone();
+        let status = answer.status();
+        bail!("{url} answers {status}, not {expected}: {}", answer.text().await?.trim());
+    }
+    Ok(Timed { answer, took })
+}
+
+async fn parsed<T: DeserializeOwned>(timed: Timed<Response>) -> Result<Timed<T>> {
+    let url = timed.answer.url().clone();
+    let answer = timed.answer.json().await;
+    let answer = answer.with_context(|| format!("{url} answers something else than agreed"))?;
+    Ok(Timed { answer, took: timed.took })
+}

@@ -1,0 +1,175 @@
+//! `cargo xtask test`: every test, on a machine that has nothing but Rust.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::{Args, ValueEnum};
+use local_stack::{LocalStack, Options, Ports, PythonProblem, STACK_VARIABLE, find_python, virtual_environment};
+use tokio::process::Command;
+
+use crate::interrupt::interruptible;
+use crate::{drill, progress, root, smoke, target};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Only this step
+    #[arg(long)]
+    only: Option<Step>,
+}
+
+/// The steps, in their order.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Step {
+    /// What the tests need on this machine
+    Tools,
+    /// Compile the functions and all tests
+    Build,
+    /// Unit tests, and the tests of each function against a local stack
+    Tests,
+    /// One parcel, end to end
+    Smoke,
+    /// The 11.11 drill
+    Drill,
+    /// sam validate, cfn-lint, sam build
+    Template,
+}
+
+pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
+    interruptible(Box::pin(all_steps(arguments.only))).await
+}
+
+async fn all_steps(only: Option<Step>) -> Result<()> {
+    let root = root()?;
+    let begin = Instant::now();
+    let steps = Step::value_variants().iter().filter(|step| only.is_none_or(|only| **step == only));
+    let mut times = Vec::new();
+    for step in steps {
+        let name = step.name();
+        println!("\n== {name}");
+        let step_begin = Instant::now();
+        step.run(&root).await.with_context(|| format!("step {name} failed"))?;
+        times.push((name, step_begin.elapsed()));
+    }
+    println!();
+    for (name, took) in times {
+        println!("  {name:<10} passed {:>7.1} s", took.as_secs_f32());
+    }
+    println!("\nAll passed in {:.0} s.", begin.elapsed().as_secs_f32());
+    Ok(())
+}
+
+impl Step {
+    fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
+    async fn run(self, root: &Path) -> Result<()> {
+        match self {
+            Self::Tools => tools().await,
+            Self::Build => cargo(root, &["test", "--workspace", "--no-run"]).status_ok().await,
+            Self::Tests => tests(root).await,
+            Self::Smoke => smoke::run(&target::Arguments::default()).await,
+            Self::Drill => drill::run(&target::Arguments::default()).await,
+            Self::Template => template(root).await,
+        }
+    }
+}
+
+async fn tools() -> Result<()> {
+    let mut packages = Vec::new();
+    match find_python().await {
+        Ok(_) => {}
+        Err(PythonProblem::Missing) => packages.extend(["python3", "python3-venv"]),
+        Err(PythonProblem::NoVenv) => packages.push("python3-venv"),
+    }
+    if !runs("pdftotext", "-v").await {
+        packages.push("poppler-utils");
+    }
+    if packages.is_empty() {
+        println!("Everything needed is there.");
+        return Ok(());
+    }
+    let packages = packages.join(" ");
+    let root_user = Command::new("id").arg("-u").output().await?.stdout == b"0\n";
+    if !root_user || !runs("apt-get", "--version").await {
+        bail!("these are missing, please install them (Debian's names): {packages}");
+    }
+    println!("Installing {packages}");
+    let install =
+        format!("apt-get -qq update && apt-get -qq install --yes --no-install-recommends {packages} >/dev/null");
+    let mut apt = Command::new("sh");
+    apt.args(["-c", &install]).env("DEBIAN_FRONTEND", "noninteractive");
+    apt.status_ok().await
+}
+
+async fn runs(program: &str, argument: &str) -> bool {
+    let mut command = Command::new(program);
+    command.arg(argument).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().await.is_ok_and(|status| status.success())
+}
+
+async fn tests(root: &Path) -> Result<()> {
+    let state_dir = root.join(".local/test");
+    let stack = LocalStack::start(Options {
+        root: root.to_owned(),
+        ports: Ports::free(),
+        state_dir: state_dir.clone(),
+        fresh: true,
+        parameters: [].into(),
+        progress: progress(),
+    })
+    .await?;
+    let mut cargo = cargo(root, &["test", "--workspace"]);
+    cargo.env(STACK_VARIABLE, LocalStack::addresses_file(&state_dir));
+    let result = tokio::select! {
+        result = cargo.status_ok() => result,
+        crash = stack.crashed() => Err(anyhow::anyhow!(crash)),
+    };
+    stack.stop().await;
+    result
+}
+
+async fn template(root: &Path) -> Result<()> {
+    let venv = virtual_environment(root, "checks", &progress()).await?;
+    let tools = venv.join("bin");
+    // `sam build` calls `cargo lambda`, which is a program of the same directory.
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths([tools.clone()].into_iter().chain(std::env::split_paths(&path)))?;
+    for call in [
+        &["sam", "validate", "--lint", "--template", "template.yaml"][..],
+        &["cfn-lint", "template.yaml"],
+        &["sam", "build", "--template", "template.yaml"],
+    ] {
+        println!("-- {}", call.join(" "));
+        let mut command = Command::new(tools.join(call[0]));
+        command.args(&call[1..]).current_dir(root).env("PATH", &path);
+        command.env("SAM_CLI_TELEMETRY", "0").env("AWS_DEFAULT_REGION", local_stack::REGION);
+        command.status_ok().await?;
+    }
+    Ok(())
+}
+
+fn cargo(root: &Path, arguments: &[&str]) -> Command {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+    let mut command = Command::new(cargo);
+    command.args(arguments).current_dir(root);
+    command
+}
+
+trait StatusOk {
+    /// Runs it with our own output; an error says which program failed, since it has said why itself.
+    async fn status_ok(&mut self) -> Result<()>;
+}
+
+impl StatusOk for Command {
+    async fn status_ok(&mut self) -> Result<()> {
+        let program = self.as_std().get_program().to_string_lossy().into_owned();
+        self.stdin(Stdio::null()).kill_on_drop(true);
+        let status = self.status().await.with_context(|| format!("cannot run {program}"))?;
+        ensure!(status.success(), "{program} failed ({status}): see its messages above");
+        Ok(())
+    }
+}

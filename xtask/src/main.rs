@@ -1,0 +1,67 @@
+//! The developer's commands: `cargo xtask up`, `smoke`, `drill`, `test`.
+
+#![allow(clippy::print_stdout, reason = "a command line speaks through its output")]
+
+mod api;
+mod checks;
+mod drill;
+mod interrupt;
+mod smoke;
+mod target;
+mod up;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+/// `ParcelTrack` for developers.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run all of ParcelTrack on this machine, until Ctrl-C
+    Up(up::Arguments),
+    /// One parcel from its creation to the PDF behind the link in the mail
+    Smoke(target::Arguments),
+    /// The 11.11 drill: orders while the mail server is down, every mail once when it is back
+    Drill(target::Arguments),
+    /// Every test there is
+    Test(checks::Arguments),
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Command::Up(arguments) => up::run(arguments).await,
+        Command::Smoke(arguments) => smoke::run(&arguments).await,
+        Command::Drill(arguments) => drill::run(&arguments).await,
+        Command::Test(arguments) => checks::run(&arguments).await,
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The root of the workspace this command was built from.
+fn root() -> Result<PathBuf> {
+    Ok(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?)
+}
+
+/// Prints what is being done, with the seconds since the command began.
+fn progress() -> local_stack::Progress {
+    let begin = std::time::Instant::now();
+    std::sync::Arc::new(move |line| {
+        println!("{:>6.1} s  {line}", begin.elapsed().as_secs_f32());
+    })
+}

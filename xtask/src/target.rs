@@ -1,0 +1,75 @@
+//! The stack that smoke and drill work on: one of their own, or a running one.
+
+use anyhow::{Context, Result};
+use clap::Args;
+use local_stack::{InboxClient, LocalStack, Options, Ports, StackAddresses};
+
+use crate::api::Api;
+use crate::{progress, root};
+
+#[derive(Args, Default)]
+pub(crate) struct Arguments {
+    /// Address of a running API; without it, a stack of its own is started for the occasion
+    #[arg(long)]
+    url: Option<String>,
+    /// Address of that stack's inbox [default: the one that `cargo xtask up` serves beside the API]
+    #[arg(long, requires = "url")]
+    inbox: Option<String>,
+}
+
+pub(crate) struct Target {
+    pub(crate) api: Api,
+    pub(crate) inbox: InboxClient,
+    /// Known if the stack runs on this machine; with it, the queues can be looked into.
+    pub(crate) addresses: Option<StackAddresses>,
+    own: Option<LocalStack>,
+}
+
+impl Target {
+    /// The stack asked for; `name` tells the states of own stacks apart.
+    pub(crate) async fn open(arguments: &Arguments, name: &str) -> Result<Self> {
+        let root = root()?;
+        let Some(url) = &arguments.url else {
+            return Self::start(name).await;
+        };
+        let url = url.trim_end_matches('/');
+        let running = StackAddresses::read(&LocalStack::addresses_file(&root.join(".local/state")));
+        let addresses = running.ok().filter(|stack| stack.api_url == url);
+        let inbox = match (&arguments.inbox, &addresses) {
+            (Some(inbox), _) => InboxClient::new(inbox),
+            (None, Some(addresses)) => addresses.inbox(),
+            (None, None) => {
+                return Err(anyhow::anyhow!("{url} is not the API of `cargo xtask up`"))
+                    .context("say with --inbox where its inbox is");
+            }
+        };
+        Ok(Self { api: Api::new(url), inbox, addresses, own: None })
+    }
+
+    async fn start(name: &str) -> Result<Self> {
+        let root = root()?;
+        let stack = LocalStack::start(Options {
+            ports: Ports::free(),
+            state_dir: root.join(".local").join(name),
+            fresh: true,
+            parameters: [].into(),
+            progress: progress(),
+            root,
+        })
+        .await?;
+        let addresses = stack.addresses().clone();
+        Ok(Self {
+            api: Api::new(&addresses.api_url),
+            inbox: stack.inbox(),
+            addresses: Some(addresses),
+            own: Some(stack),
+        })
+    }
+
+    /// Stops the stack if it is our own.
+    pub(crate) async fn close(self) {
+        if let Some(stack) = self.own {
+            stack.stop().await;
+        }
+    }
+}
