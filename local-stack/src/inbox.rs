@@ -4,6 +4,7 @@
 //! server refuses connections and has closed the ones it had, so nothing is delivered "in between".
 
 mod client;
+mod own;
 mod smtp;
 mod store;
 mod web;
@@ -19,13 +20,14 @@ use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
 pub use client::InboxClient;
+pub use own::OwnInbox;
 pub use store::{Header, Mail, MailSummary};
 
 use store::Store;
 
 /// What the SMTP server does with those who connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "camelCase")]
 pub enum ServerState {
     /// Takes mail.
     Running,
@@ -33,6 +35,10 @@ pub enum ServerState {
     Stopped,
     /// Accepts connections and never answers `DATA`, like a server that hangs.
     Hanging,
+    /// Refuses every recipient for good (550).
+    Rejecting,
+    /// Refuses every recipient for now (451).
+    PuttingOff,
 }
 
 /// Body of `GET` and `POST /api/server`.
@@ -59,7 +65,7 @@ impl Inbox {
     pub(crate) fn start(listener: TcpListener, mails: &Path) -> Result<Arc<Self>> {
         let store = Arc::new(Store::open(mails)?);
         let smtp_address = listener.local_addr()?;
-        let task = tokio::spawn(smtp::serve(listener, Arc::clone(&store), false));
+        let task = tokio::spawn(smtp::serve(listener, Arc::clone(&store), ServerState::Running));
         let server = RunningServer { state: ServerState::Running, task: Some(task) };
         Ok(Arc::new(Self { store, smtp_address, server: Mutex::new(server) }))
     }
@@ -99,8 +105,7 @@ impl Inbox {
             let listener = TcpListener::bind(self.smtp_address)
                 .await
                 .with_context(|| format!("cannot open {} again", self.smtp_address))?;
-            let hang = state == ServerState::Hanging;
-            server.task = Some(tokio::spawn(smtp::serve(listener, Arc::clone(&self.store), hang)));
+            server.task = Some(tokio::spawn(smtp::serve(listener, Arc::clone(&self.store), state)));
             server.state = state;
         }
         self.store.note_change();

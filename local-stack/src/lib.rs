@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub use addresses::{STACK_VARIABLE, StackAddresses};
 pub use aws::QueueCounts;
 pub use functions::FUNCTIONS;
-pub use inbox::{Header, InboxClient, Mail, MailSummary, Server, ServerState};
+pub use inbox::{Header, InboxClient, Mail, MailSummary, OwnInbox, Server, ServerState};
 pub use ports::Ports;
 pub use python::{PythonProblem, find_python, virtual_environment};
 pub use stack::{AlreadyRunning, LocalStack, Options};

@@ -79,25 +79,25 @@ impl LocalStack {
         })?;
         let (emulator_venv, deploy_venv) = venvs;
 
-        progress("Local AWS: starting");
-        let emulator_port = listeners.emulator.local_addr()?.port();
-        drop(listeners.emulator);
-        let emulator = Emulator::start(&emulator_venv, emulator_port, &state_dir).await?;
         let mut addresses = StackAddresses {
             api_url: ports::http(&listeners.api)?,
             page_url: ports::http(&listeners.page)?,
             inbox_url: ports::http(&listeners.inbox)?,
             smtp_url: format!("smtp://{}", listeners.smtp.local_addr()?),
-            emulator_url: emulator.url().to_owned(),
+            emulator_url: ports::http(&listeners.emulator)?,
             region: REGION.to_owned(),
             state_dir: state_dir.clone(),
             outputs: BTreeMap::new(),
         };
-        // Before the deployment: a kept queue may have tickets, and their mails go out at once.
+        // First, since a kept queue may have tickets, whose mails go out as soon as the emulator runs.
         let inbox = Inbox::start(listeners.smtp, &state_dir.join("mails"))?;
         let inbox_page = inbox.serve_page(listeners.inbox);
         let mut servers = Servers { tasks: vec![inbox_page], inbox };
 
+        progress("Local AWS: starting");
+        let emulator_port = listeners.emulator.local_addr()?.port();
+        drop(listeners.emulator);
+        let emulator = Emulator::start(&emulator_venv, emulator_port, &state_dir).await?;
         let mut all_parameters = local_parameters(&addresses);
         all_parameters.extend(parameters);
         let deployment = deploy::deploy(&root, &deploy_venv, emulator.url(), &zips, &all_parameters, &progress);

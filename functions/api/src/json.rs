@@ -34,7 +34,7 @@ impl<S: Send + Sync> FromRequest<S> for OptionalJson {
     async fn from_request(request: Request, _: &S) -> Result<Self, Self::Rejection> {
         let says_json = match request.headers().get(CONTENT_TYPE) {
             None => true,
-            Some(value) => value.to_str().is_ok_and(is_json),
+            Some(value) => value.is_empty() || value.to_str().is_ok_and(is_json),
         };
         let body =
             axum::body::to_bytes(request.into_body(), MAX_BODY).await.map_err(|_| Problem::TooLarge(MAX_BODY))?;

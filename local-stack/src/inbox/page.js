@@ -6,6 +6,8 @@ const WORDS = {
   running: "The mail server is running",
   stopped: "The mail server is stopped: connections are refused",
   hanging: "The mail server hangs: it accepts mail and never answers",
+  rejecting: "The mail server rejects every recipient",
+  puttingOff: "The mail server puts every mail off",
 };
 
 let chosen = null;

@@ -5,26 +5,27 @@ use std::io;
 use std::mem::take;
 use std::sync::Arc;
 
-use mailin::{Action, Handler, Response, Session, SessionBuilder};
+use mailin::{Action, Handler, Response, Session, SessionBuilder, response};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
+use super::ServerState;
 use super::store::Store;
 
 const SERVER_NAME: &str = "inbox.local";
 const LONGEST_LINE: u64 = 1024 * 1024;
 
 /// Serves SMTP until it is aborted; the sessions end with it.
-pub(super) async fn serve(listener: TcpListener, store: Arc<Store>, hang: bool) {
+pub(super) async fn serve(listener: TcpListener, store: Arc<Store>, state: ServerState) {
     let mut sessions = JoinSet::new();
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok((socket, peer)) => {
-                    let delivery = Delivery { store: Arc::clone(&store), message: Vec::new() };
+                    let delivery = Delivery { store: Arc::clone(&store), state, message: Vec::new() };
                     let session = SessionBuilder::new(SERVER_NAME).build(peer.ip(), delivery);
-                    sessions.spawn(converse(socket, session, hang));
+                    sessions.spawn(converse(socket, session, state));
                 }
                 // Out of file descriptors, most likely: the next accept may succeed.
                 Err(_) => tokio::task::yield_now().await,
@@ -34,7 +35,7 @@ pub(super) async fn serve(listener: TcpListener, store: Arc<Store>, hang: bool) 
     }
 }
 
-async fn converse(socket: TcpStream, mut session: Session<Delivery>, hang: bool) -> io::Result<()> {
+async fn converse(socket: TcpStream, mut session: Session<Delivery>, state: ServerState) -> io::Result<()> {
     let mut stream = BufReader::new(socket);
     answer(&mut stream, &session.greeting()).await?;
     let mut line = Vec::new();
@@ -44,7 +45,7 @@ async fn converse(socket: TcpStream, mut session: Session<Delivery>, hang: bool)
         if read == 0 {
             return Ok(());
         }
-        if hang && line.trim_ascii().eq_ignore_ascii_case(b"DATA") {
+        if state == ServerState::Hanging && line.trim_ascii().eq_ignore_ascii_case(b"DATA") {
             pending::<()>().await;
         }
         let response = session.process(&line);
@@ -63,10 +64,20 @@ async fn answer(stream: &mut BufReader<TcpStream>, response: &Response) -> io::R
 
 struct Delivery {
     store: Arc<Store>,
+    state: ServerState,
     message: Vec<u8>,
 }
 
 impl Handler for Delivery {
+    fn rcpt(&mut self, to: &str) -> Response {
+        match self.state {
+            // A real server quotes the address, too.
+            ServerState::Rejecting => Response::custom(550, format!("5.1.1 <{to}>: no such mailbox here")),
+            ServerState::PuttingOff => Response::custom(451, "4.7.1 too many mails, try again later".to_owned()),
+            ServerState::Running | ServerState::Hanging | ServerState::Stopped => response::OK,
+        }
+    }
+
     fn data(&mut self, line: &[u8]) -> io::Result<()> {
         self.message.extend_from_slice(line);
         Ok(())

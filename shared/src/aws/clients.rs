@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use aws_config::SdkConfig;
 use aws_config::retry::RetryConfig;
 use aws_config::timeout::TimeoutConfig;
+use aws_config::{ConfigLoader, SdkConfig};
 
 /// What all clients are made from.
 #[derive(Clone, Debug)]
@@ -15,13 +15,18 @@ pub struct Clients {
 impl Clients {
     /// Reads region, credentials and endpoint as the SDK does everywhere.
     pub async fn from_env() -> Self {
+        Self::load(aws_config::from_env()).await
+    }
+
+    /// With more said than the environment says, such as an endpoint.
+    pub async fn load(loader: ConfigLoader) -> Self {
         // The SDK itself has no limit on a whole operation; the worker's function has 10 s for everything.
         let timeouts = TimeoutConfig::builder()
             .connect_timeout(Duration::from_secs(1))
             .operation_attempt_timeout(Duration::from_secs(2))
             .operation_timeout(Duration::from_secs(4))
             .build();
-        let config = aws_config::from_env().timeout_config(timeouts).retry_config(RetryConfig::standard()).load().await;
+        let config = loader.timeout_config(timeouts).retry_config(RetryConfig::standard()).load().await;
         Self { config }
     }
 

@@ -51,8 +51,12 @@ static BOLD: &[u8] = include_bytes!("fonts/NotoSans-Bold.ttf");
 /// quantity, the money columns `1,000,000.00`; wider words would vanish.
 const COLUMNS: [usize; 4] = [8, 2, 4, 4];
 
-/// The longest run without a space that fits into the description column.
-const LONGEST_WORD: usize = 28;
+const FONT_SIZE: u8 = 10;
+
+/// Widths in millimetres into which a word must fit: on a line of its own behind a label, and in the description column.
+/// A little less than there is, for the cells' padding and for kerning.
+const LINE_WIDTH: f64 = 130.0;
+const DESCRIPTION_WIDTH: f64 = 70.0;
 
 fn fonts() -> Result<FontFamily<FontData>, RenderError> {
     static FAMILY: LazyLock<Result<FontFamily<FontData>, String>> = LazyLock::new(|| {
@@ -68,15 +72,20 @@ pub fn render(invoice: &InvoiceContent) -> Result<Pdf, RenderError> {
     let mut document = Document::new(fonts()?);
     document.set_title(format!("Invoice {}", invoice.number));
     document.set_minimal_conformance();
-    document.set_font_size(10);
+    document.set_font_size(FONT_SIZE);
     let mut decorator = SimplePageDecorator::new();
     decorator.set_margins(18);
     document.set_page_decorator(decorator);
 
     document.push(heading());
-    document.push(parties(invoice));
+    let (parties, items) = {
+        let style = Style::new().with_font_size(FONT_SIZE);
+        let width_of = |character| f64::from(style.char_width(document.font_cache(), character));
+        (parties(invoice, &width_of), items(&invoice.lines, &width_of)?)
+    };
+    document.push(parties);
     document.push(Break::new(1));
-    document.push(items(&invoice.lines)?);
+    document.push(items);
     document.push(Break::new(0.5));
     document.push(totals(invoice)?);
     document.push(Break::new(2));
@@ -94,14 +103,14 @@ fn heading() -> LinearLayout {
         .element(Break::new(1))
 }
 
-fn parties(invoice: &InvoiceContent) -> LinearLayout {
+fn parties(invoice: &InvoiceContent, width_of: &dyn Fn(char) -> f64) -> LinearLayout {
     let mut layout = LinearLayout::vertical();
     let mut row = |label: &str, value: &str| {
-        layout.push(
-            Paragraph::default()
-                .styled_string(format!("{label}: "), Style::new().bold())
-                .string(fit(&printable(value), LONGEST_WORD * 2)),
-        );
+        layout.push(Paragraph::default().styled_string(format!("{label}: "), Style::new().bold()).string(fit(
+            &printable(value),
+            LINE_WIDTH,
+            width_of,
+        )));
     };
     let date = invoice.created_at.singapore_date();
     row("Invoice number", invoice.number.as_str());
@@ -121,7 +130,7 @@ fn cell(text: String, alignment: Alignment, style: Style) -> impl genpdf::Elemen
     Paragraph::default().styled_string(text, style).aligned(alignment).padded((1, 1))
 }
 
-fn items(lines: &[Line]) -> Result<TableLayout, RenderError> {
+fn items(lines: &[Line], width_of: &dyn Fn(char) -> f64) -> Result<TableLayout, RenderError> {
     let mut table = TableLayout::new(COLUMNS.to_vec());
     let head = ["Description", "Quantity", "Unit price", "Amount"];
     let mut row = table.row();
@@ -132,7 +141,8 @@ fn items(lines: &[Line]) -> Result<TableLayout, RenderError> {
     row.push()?;
     for line in lines {
         let mut row = table.row();
-        row.push_element(cell(fit(&printable(line.description.as_str()), LONGEST_WORD), Alignment::Left, Style::new()));
+        let description = fit(&printable(line.description.as_str()), DESCRIPTION_WIDTH, width_of);
+        row.push_element(cell(description, Alignment::Left, Style::new()));
         for figure in [line.quantity.to_string(), line.unit_price.grouped(), line.amount.grouped()] {
             row.push_element(cell(figure, Alignment::Right, Style::new()));
         }

@@ -1,0 +1,419 @@
+//! What the tests share: the running stack, its tables and queues, a clock that can be moved, and messages as SQS
+//! delivers them.
+//!
+//! Every test makes its own parcels, invoices and queues, so that all can run side by side.
+
+#![allow(
+    clippy::missing_panics_doc,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot go on panics"
+)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use api::{App, RandomTrackingNumbers};
+use aws_config::Region;
+use aws_lambda_events::event::sqs::SqsEvent;
+use aws_sdk_dynamodb::types::{BillingMode, GlobalSecondaryIndex};
+use aws_sdk_sqs::config::Credentials;
+use axum::Router;
+use invoice_worker::{MAIL_TIMEOUT, Rules, Worker};
+use lambda_runtime::Context;
+use local_stack::StackAddresses;
+use parceltrack::aws::{Clients, DeadLetterQueue, InvoiceBucket, InvoiceTable, ParcelTable, TicketQueue};
+use parceltrack::clock::SystemClock;
+use parceltrack::domain::{
+    Currency, Invoice, InvoiceContent, InvoiceId, Line, LinkSecret, Money, OwnerId, Parcel, ParcelId, ParcelStatus,
+    Text, Ticket, Timestamp, TrackingEvent, TrackingNumber,
+};
+use parceltrack::ports::{Clock, CreateInvoices as _, NewInvoice, ReadInvoices as _, SendMail, SendTicket};
+use parceltrack::smtp::Smtp;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+/// How long a test waits for what must come; far longer than it takes, for machines are unequal.
+pub const PATIENCE: Duration = Duration::from_mins(2);
+
+/// The running stack, as one test sees it.
+pub struct Stack {
+    /// Where everything is.
+    pub addresses: StackAddresses,
+    /// The SDK's clients for it.
+    pub clients: Clients,
+    http: reqwest::Client,
+}
+
+impl Stack {
+    /// The stack that `cargo xtask test` has started.
+    pub async fn running() -> Self {
+        Self::at(StackAddresses::from_env().unwrap()).await
+    }
+
+    /// The stack at these addresses.
+    pub async fn at(addresses: StackAddresses) -> Self {
+        let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+        let loader = aws_config::from_env()
+            .endpoint_url(&addresses.emulator_url)
+            .region(Region::new(addresses.region.clone()))
+            .credentials_provider(Credentials::new("test", "test", None, None, "emulator"));
+        Self { clients: Clients::load(loader).await, addresses, http }
+    }
+
+    /// A GET of the deployed API.
+    pub fn get(&self, path: &str) -> reqwest::RequestBuilder {
+        self.http.get(format!("{}{path}", self.addresses.api_url))
+    }
+
+    /// A POST to the deployed API.
+    pub fn post(&self, path: &str) -> reqwest::RequestBuilder {
+        self.http.post(format!("{}{path}", self.addresses.api_url))
+    }
+
+    /// Follows a link of the deployed stack, one step.
+    pub async fn open(&self, url: &str) -> reqwest::Response {
+        self.http.get(url).send().await.unwrap()
+    }
+
+    /// A parcel, made by the deployed API.
+    pub async fn create_parcel(&self, recipient: &str, email: &str) -> Value {
+        let answer =
+            self.post("/api/parcels").json(&json!({"recipient": recipient, "email": email})).send().await.unwrap();
+        assert_eq!(answer.status(), 201);
+        answer.json().await.unwrap()
+    }
+
+    /// An invoice, asked of the deployed API; its id.
+    pub async fn request_invoice(&self, parcel: &Value) -> String {
+        let path = format!("/api/parcels/{}/invoice", parcel["id"].as_str().unwrap());
+        let answer = self.post(&path).send().await.unwrap();
+        assert_eq!(answer.status(), 202);
+        answer.json::<Value>().await.unwrap()["id"].as_str().unwrap().to_owned()
+    }
+
+    /// The invoice as the deployed API shows it, once it has this status.
+    pub async fn invoice_once(&self, id: &str, status: &str) -> Value {
+        let mut seen = Value::Null;
+        let reached = async {
+            loop {
+                seen = self.get(&format!("/api/invoices/{id}")).send().await.unwrap().json().await.unwrap();
+                if seen["status"] == status {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        assert!(tokio::time::timeout(PATIENCE, reached).await.is_ok(), "never {status}: {seen}");
+        seen
+    }
+
+    /// How many mails came to this address.
+    pub async fn mails_to(&self, email: &str) -> usize {
+        let mails = self.addresses.inbox().mails().await.unwrap();
+        mails.iter().filter(|mail| mail.to.iter().any(|to| to.contains(email))).count()
+    }
+
+    /// The table of invoices.
+    pub fn invoices(&self) -> InvoiceTable {
+        InvoiceTable::new(self.clients.dynamodb(), self.addresses.output("InvoicesTableName").unwrap().to_owned())
+    }
+
+    /// The tables of parcels.
+    pub fn parcels(&self) -> ParcelTable {
+        let table = |output| self.addresses.output(output).unwrap().to_owned();
+        ParcelTable::new(
+            self.clients.dynamodb(),
+            table("ParcelsTableName"),
+            table("TrackingNumbersTableName"),
+            table("IdempotencyTableName"),
+        )
+    }
+
+    /// The bucket of PDFs.
+    pub fn bucket(&self) -> InvoiceBucket {
+        InvoiceBucket::new(self.clients.s3(), self.addresses.output("InvoicesBucketName").unwrap().to_owned())
+    }
+
+    /// The deployed queue of tickets.
+    pub fn tickets(&self) -> TicketQueue {
+        TicketQueue::new(self.clients.sqs(), self.addresses.output("TicketsQueueUrl").unwrap().to_owned())
+    }
+
+    /// The API in this process, on the deployed tables, with another clock and another queue.
+    pub fn api(&self, clock: Arc<dyn Clock>, tickets: Arc<dyn SendTicket>) -> Router {
+        let (parcels, invoices) = (Arc::new(self.parcels()), Arc::new(self.invoices()));
+        let app = App {
+            create_parcels: parcels.clone(),
+            read_parcels: parcels,
+            create_invoices: invoices.clone(),
+            read_invoices: invoices,
+            tickets,
+            pdf_links: Arc::new(self.bucket()),
+            tracking_numbers: Arc::new(RandomTrackingNumbers),
+            clock,
+            delivery_fee: Money::from_minor(1250),
+        };
+        api::router(app, &["https://page.example".parse().unwrap()])
+    }
+
+    /// A table of a test's own, with the deployed one's keys and indexes.
+    pub async fn own_invoices(&self) -> InvoiceTable {
+        let dynamodb = self.clients.dynamodb();
+        let deployed = self.addresses.output("InvoicesTableName").unwrap();
+        let deployed = dynamodb.describe_table().table_name(deployed).send().await.unwrap().table.unwrap();
+        let indexes = deployed.global_secondary_indexes().iter().map(|index| {
+            GlobalSecondaryIndex::builder()
+                .set_index_name(index.index_name.clone())
+                .set_key_schema(index.key_schema.clone())
+                .set_projection(index.projection.clone())
+                .build()
+                .unwrap()
+        });
+        let name = format!("invoices-{}", Uuid::new_v4());
+        dynamodb
+            .create_table()
+            .table_name(&name)
+            .set_attribute_definitions(deployed.attribute_definitions.clone())
+            .set_key_schema(deployed.key_schema.clone())
+            .set_global_secondary_indexes(Some(indexes.collect()))
+            .billing_mode(BillingMode::PayPerRequest)
+            .send()
+            .await
+            .unwrap();
+        InvoiceTable::new(dynamodb, name)
+    }
+
+    /// An invoice in the table that nobody has a ticket for, and that is not due for an hour.
+    pub async fn invoice_without_ticket(&self, email: &str) -> Invoice {
+        let id = create_invoice(&self.invoices(), email, SystemClock.now() + Duration::from_hours(1)).await;
+        self.invoice(id).await
+    }
+
+    /// The invoice as it stands in the table.
+    pub async fn invoice(&self, id: InvoiceId) -> Invoice {
+        self.invoices().invoice(id).await.unwrap().unwrap()
+    }
+
+    /// Two queues of a test's own.
+    pub async fn own_queues(&self) -> OwnQueues {
+        let sqs = self.clients.sqs();
+        let create = async |purpose: &str| {
+            let name = format!("{purpose}-{}", Uuid::new_v4());
+            sqs.create_queue().queue_name(name).send().await.unwrap().queue_url.unwrap()
+        };
+        OwnQueues { tickets: create("tickets").await, dead_letters: create("dead-letters").await, sqs: sqs.clone() }
+    }
+
+    /// A worker in this process, on the deployed table and bucket, with its own queues and mail.
+    pub fn worker(&self, queues: &OwnQueues, mail: Arc<dyn SendMail>, rules: Rules) -> Worker {
+        Worker::new(
+            Arc::new(self.invoices()),
+            Arc::new(self.bucket()),
+            mail,
+            Arc::new(TicketQueue::new(self.clients.sqs(), queues.tickets.clone())),
+            Arc::new(DeadLetterQueue::new(self.clients.sqs(), queues.dead_letters.clone())),
+            Arc::new(SystemClock),
+            rules,
+        )
+    }
+}
+
+/// A pending invoice in this table, due then.
+pub async fn create_invoice(invoices: &InvoiceTable, email: &str, due: Timestamp) -> InvoiceId {
+    let content = content(email);
+    let id = content.id;
+    invoices.create(&NewInvoice { content, due, link_secret: LinkSecret(Uuid::new_v4()) }).await.unwrap();
+    id
+}
+
+/// An address that no other test mails to.
+#[must_use]
+pub fn own_address(purpose: &str) -> String {
+    format!("{purpose}-{}@example.com", Uuid::new_v4().simple())
+}
+
+/// What an invoice says, for a parcel that exists in no table.
+#[must_use]
+pub fn content(email: &str) -> InvoiceContent {
+    let now = SystemClock.now();
+    let parcel = parcel(email, now);
+    let description = Text::try_from("Delivery".to_owned()).unwrap();
+    let price = Money::parse("12.50", Currency::Sgd).unwrap();
+    InvoiceContent::of_parcel(&parcel, vec![Line::new(description, 1, price).unwrap()], now)
+}
+
+/// A parcel that exists in no table.
+#[must_use]
+pub fn parcel(email: &str, now: Timestamp) -> Parcel {
+    let id = ParcelId(Uuid::new_v4());
+    Parcel {
+        id,
+        owner: OwnerId::house(),
+        tracking_number: TrackingNumber::draw(u64::from(id.0.as_fields().0), 1),
+        recipient: Text::try_from("Tan Wei Ming".to_owned()).unwrap(),
+        email: email.parse().unwrap(),
+        address: None,
+        postal_code: None,
+        phone: None,
+        reference: None,
+        status: ParcelStatus::Created,
+        created_at: now,
+        updated_at: now,
+        events: vec![TrackingEvent { status: ParcelStatus::Created, at: now }],
+    }
+}
+
+/// Mail by SMTP, as the deployed worker sends it.
+#[must_use]
+pub fn smtp(url: &str) -> Arc<dyn SendMail> {
+    Arc::new(Smtp::new(url, "Lion City Logistics <invoices@lioncity.example>", MAIL_TIMEOUT).unwrap())
+}
+
+/// The deployed worker's rules, except that this one is in no hurry to be slow.
+#[must_use]
+pub fn rules() -> Rules {
+    Rules {
+        lease: Duration::from_secs(45),
+        max_receives: 5,
+        mails_per_second: 1000.0,
+        public_url: "http://127.0.0.1".to_owned(),
+    }
+}
+
+/// A clock that runs, moved by an offset.
+#[derive(Debug, Default)]
+pub struct MovedClock(AtomicI64);
+
+impl MovedClock {
+    /// Moves it forward.
+    pub fn forward(&self, duration: Duration) {
+        self.0.fetch_add(i64::try_from(duration.as_millis()).unwrap(), Ordering::SeqCst);
+    }
+}
+
+impl Clock for MovedClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(SystemClock.now().millis() + self.0.load(Ordering::SeqCst))
+    }
+}
+
+/// Queues that belong to one test.
+pub struct OwnQueues {
+    /// Tickets.
+    pub tickets: String,
+    /// Dead letters.
+    pub dead_letters: String,
+    sqs: aws_sdk_sqs::Client,
+}
+
+/// A message as a test sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Its body.
+    pub body: String,
+    /// The reason attribute, if it has one.
+    pub reason: Option<String>,
+}
+
+impl OwnQueues {
+    /// Puts a ticket on the queue and receives it, so that there is a receipt handle that the queue knows.
+    pub async fn delivered(&self, ticket: Ticket) -> Value {
+        self.sqs.send_message().queue_url(&self.tickets).message_body(ticket.to_body()).send().await.unwrap();
+        let answer = self
+            .sqs
+            .receive_message()
+            .queue_url(&self.tickets)
+            .visibility_timeout(60)
+            .wait_time_seconds(5)
+            .send()
+            .await
+            .unwrap();
+        let message = &answer.messages()[0];
+        record(message.message_id().unwrap(), message.body().unwrap(), 1, message.receipt_handle().unwrap())
+    }
+
+    /// The messages that are visible now, or soon; they are taken off the queue.
+    pub async fn take(&self, url: &str) -> Vec<Message> {
+        let mut taken = Vec::new();
+        loop {
+            let answer = self
+                .sqs
+                .receive_message()
+                .queue_url(url)
+                .max_number_of_messages(10)
+                .message_attribute_names("All")
+                .send()
+                .await
+                .unwrap();
+            if answer.messages().is_empty() {
+                return taken;
+            }
+            for message in answer.messages() {
+                let reason = message.message_attributes().and_then(|attributes| attributes.get("reason"));
+                taken.push(Message {
+                    body: message.body().unwrap_or_default().to_owned(),
+                    reason: reason.and_then(|reason| reason.string_value()).map(ToOwned::to_owned),
+                });
+                let handle = message.receipt_handle().unwrap();
+                self.sqs.delete_message().queue_url(url).receipt_handle(handle).send().await.unwrap();
+            }
+        }
+    }
+
+    /// Waits until a message on the queue of tickets is visible again.
+    pub async fn visible_again(&self) -> Duration {
+        let start = tokio::time::Instant::now();
+        while start.elapsed() < PATIENCE {
+            let answer = self.sqs.receive_message().queue_url(&self.tickets).wait_time_seconds(1).send().await.unwrap();
+            if !answer.messages().is_empty() {
+                return start.elapsed();
+            }
+        }
+        panic!("still hidden");
+    }
+}
+
+/// A record of a batch, as Lambda hands it over.
+#[must_use]
+pub fn record(id: &str, body: &str, receives: u32, receipt_handle: &str) -> Value {
+    json!({
+        "messageId": id,
+        "receiptHandle": receipt_handle,
+        "body": body,
+        "attributes": {"ApproximateReceiveCount": receives.to_string(), "SentTimestamp": "1790000000000"},
+        "messageAttributes": {},
+        "md5OfBody": "x",
+        "eventSource": "aws:sqs",
+        "eventSourceARN": "arn:aws:sqs:ap-southeast-1:123456789012:tickets",
+        "awsRegion": "ap-southeast-1"
+    })
+}
+
+/// The record of a ticket for this invoice.
+#[must_use]
+pub fn ticket_record(id: &str, invoice: &Invoice, receives: u32) -> Value {
+    record(id, &Ticket { invoice_id: invoice.content.id }.to_body(), receives, "no-such-handle")
+}
+
+/// Hands a batch to a worker; the ids of the messages that it reports as failed.
+pub async fn work(worker: &Worker, records: &[Value]) -> Vec<String> {
+    work_within(worker, records, Duration::from_secs(10)).await
+}
+
+/// Hands a batch to a worker that has only so much time.
+pub async fn work_within(worker: &Worker, records: &[Value], time: Duration) -> Vec<String> {
+    let event: SqsEvent = serde_json::from_value(json!({"Records": records})).unwrap();
+    let response = invoice_worker::handle(worker, event, &context(time)).await.unwrap();
+    response.batch_item_failures.into_iter().map(|failure| failure.item_identifier).collect()
+}
+
+/// The context of an invocation that has so much time.
+#[must_use]
+pub fn context(time: Duration) -> Context {
+    let mut context = Context::default();
+    context.request_id = Uuid::new_v4().to_string();
+    context.deadline = u64::try_from((SystemClock.now() + time).millis()).unwrap();
+    context
+}

@@ -1,0 +1,13 @@
+//! Tests against a running local stack: the real template on the emulator, real Lambda processes, a real mail server.
+
+mod bad_input;
+mod crash;
+mod events;
+mod invoices;
+mod links;
+mod parcels;
+mod queue_refusal;
+mod relay;
+mod simulator;
+mod template;
+mod worker;

@@ -1,0 +1,41 @@
+//! The queue is away when an invoice is asked for.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use axum::body::Body;
+use axum::http::Request;
+use outbox_relay::Relay;
+use parceltrack::aws::TicketQueue;
+use parceltrack::domain::{FIRST_DUE, InvoiceStatus};
+use stack_tests::{MovedClock, Stack, own_address};
+use tower::ServiceExt as _;
+use uuid::Uuid;
+
+#[tokio::test]
+async fn an_invoice_that_the_queue_refused_is_accepted_and_mailed_by_way_of_the_relay() {
+    let stack = Stack::running().await;
+    let email = own_address("refused");
+    let parcel = stack.create_parcel("Tan Wei Ming", &email).await;
+    let parcel_id: Uuid = parcel["id"].as_str().unwrap().parse().unwrap();
+    let nowhere = TicketQueue::new(stack.clients.sqs(), "http://127.0.0.1:9/000000000000/nowhere".to_owned());
+    let clock = Arc::new(MovedClock::default());
+    let api = stack.api(clock.clone(), Arc::new(nowhere));
+
+    let request = Request::post(format!("/api/parcels/{parcel_id}/invoice")).body(Body::empty()).unwrap();
+    let response = api.oneshot(request).await.unwrap();
+    assert_eq!(response.status(), 202);
+    let location = response.headers()["location"].to_str().unwrap().to_owned();
+    let id = location.rsplit('/').next().unwrap();
+
+    let invoice = stack.invoice(parceltrack::domain::InvoiceId(id.parse().unwrap())).await;
+    assert_eq!(invoice.state.status(), InvoiceStatus::Pending);
+    assert_eq!(invoice.due, Some(invoice.content.created_at + FIRST_DUE));
+
+    // The queue is back, and the invoice is due. Whichever relay comes first, this one or the deployed one, sends it.
+    clock.forward(FIRST_DUE);
+    let relay = Relay { invoices: Arc::new(stack.invoices()), tickets: Arc::new(stack.tickets()), clock };
+    relay.run(SystemTime::now() + Duration::from_mins(1)).await.unwrap();
+    stack.invoice_once(id, "Sent").await;
+    assert_eq!(stack.mails_to(&email).await, 1);
+}
