@@ -1,5 +1,7 @@
 //! Tests against a running local stack: the real template on the emulator, real Lambda processes, a real mail server.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on panics")]
+
 mod bad_input;
 mod crash;
 mod events;
