@@ -26,8 +26,8 @@ use local_stack::StackAddresses;
 use parceltrack::aws::{Clients, DeadLetterQueue, InvoiceBucket, InvoiceTable, ParcelTable, TicketQueue};
 use parceltrack::clock::SystemClock;
 use parceltrack::domain::{
-    Currency, Invoice, InvoiceContent, InvoiceId, Line, LinkSecret, Money, OwnerId, Parcel, ParcelId, ParcelStatus,
-    Text, Ticket, Timestamp, TrackingEvent, TrackingNumber,
+    Billing, Currency, Invoice, InvoiceContent, InvoiceId, Line, LinkSecret, Money, OwnerId, Parcel, ParcelId,
+    ParcelStatus, Seller, TaxCode, Text, Ticket, Timestamp, TrackingEvent, TrackingNumber,
 };
 use parceltrack::ports::{Clock, CreateInvoices as _, NewInvoice, ReadInvoices as _, SendMail, SendTicket};
 use parceltrack::smtp::Smtp;
@@ -153,7 +153,7 @@ impl Stack {
             pdf_links: Arc::new(self.bucket()),
             tracking_numbers: Arc::new(RandomTrackingNumbers),
             clock,
-            delivery_fee: Money::from_minor(1250),
+            billing: billing(),
         };
         api::router(app, &["https://page.example".parse().unwrap()])
     }
@@ -241,7 +241,27 @@ pub fn content(email: &str) -> InvoiceContent {
     let parcel = parcel(email, now);
     let description = Text::try_from("Delivery".to_owned()).unwrap();
     let price = Money::parse("12.50", Currency::Sgd).unwrap();
-    InvoiceContent::of_parcel(&parcel, vec![Line::new(description, 1, price).unwrap()], now)
+    let line = Line::new(description, 1, price, TaxCode::Standard, Currency::Sgd).unwrap();
+    InvoiceContent::of_parcel(&parcel, vec![line], Currency::Sgd, &billing(), now)
+}
+
+/// What invoices made in this process have in common.
+#[must_use]
+pub fn billing() -> Billing {
+    fn text<const MAX: usize>(text: &str) -> Text<MAX> {
+        Text::try_from(text.to_owned()).unwrap()
+    }
+    Billing {
+        seller: Seller {
+            name: text("Lion City Logistics Pte Ltd"),
+            address: text("8 Changi South Street 1, Singapore 486111"),
+            gst_number: text("M9-0001234-5"),
+            registration_number: text("201912345K"),
+            email: "billing@lioncity.example".parse().unwrap(),
+        },
+        payment_terms_days: 14,
+        delivery_fee: Money::from_minor(1250),
+    }
 }
 
 /// A parcel that exists in no table.

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use parceltrack::domain::{Money, TrackingNumber};
+use parceltrack::domain::{Billing, TrackingNumber};
 use parceltrack::ports::{
     Clock, CreateInvoices, CreateParcels, DrawTrackingNumber, LinkToPdf, ReadInvoices, ReadParcels, SendTicket,
 };
 
-/// The ports of the API and its one business setting.
+/// The ports of the API, and what its invoices have in common.
 #[derive(Clone)]
 pub struct App {
     /// Creates parcels.
@@ -26,8 +26,8 @@ pub struct App {
     pub tracking_numbers: Arc<dyn DrawTrackingNumber>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
-    /// The price of a delivery, before tax, where the caller names none.
-    pub delivery_fee: Money,
+    /// What all invoices have in common.
+    pub billing: Billing,
 }
 
 /// Tracking numbers by chance.

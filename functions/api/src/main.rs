@@ -32,7 +32,7 @@ async fn main() -> Result<(), lambda_http::Error> {
         pdf_links: Arc::new(InvoiceBucket::new(clients.s3(), settings.invoices_bucket)),
         tracking_numbers: Arc::new(RandomTrackingNumbers),
         clock: Arc::new(SystemClock),
-        delivery_fee: settings.delivery_fee,
+        billing: settings.billing,
     };
     serve(router(app, &settings.allowed_origins)).await
 }

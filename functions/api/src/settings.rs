@@ -1,8 +1,8 @@
 //! What the API must be told.
 
 use http::HeaderValue;
-use parceltrack::domain::{Currency, Money};
-use parceltrack::settings::{InvalidSetting, optional, required};
+use parceltrack::domain::{Billing, Currency, Money, Seller, Text};
+use parceltrack::settings::{InvalidSetting, optional, parsed, required};
 
 /// The API's settings, from the environment variables of the same names in capitals.
 #[derive(Clone, Debug)]
@@ -21,8 +21,8 @@ pub struct Settings {
     pub invoices_bucket: String,
     /// The pages that may call from a browser, separated by commas; none without it.
     pub allowed_origins: Vec<HeaderValue>,
-    /// The price of a delivery, before tax, where the caller names none.
-    pub delivery_fee: Money,
+    /// What all invoices have in common.
+    pub billing: Billing,
 }
 
 impl Settings {
@@ -42,8 +42,22 @@ impl Settings {
                 .filter(|origin| !origin.trim().is_empty())
                 .map(|origin| HeaderValue::from_str(origin.trim()).map_err(|error| wrong("ALLOWED_ORIGINS", &error)))
                 .collect::<Result<_, _>>()?,
-            delivery_fee: Money::parse(&required("DELIVERY_FEE")?, Currency::Sgd)
-                .map_err(|error| wrong("DELIVERY_FEE", &error))?,
+            billing: Billing {
+                seller: Seller {
+                    name: text("SELLER_NAME")?,
+                    address: text("SELLER_ADDRESS")?,
+                    gst_number: text("SELLER_GST_NUMBER")?,
+                    registration_number: text("SELLER_UEN")?,
+                    email: parsed("SELLER_EMAIL")?,
+                },
+                payment_terms_days: parsed("PAYMENT_TERMS_DAYS")?,
+                delivery_fee: Money::parse(&required("DELIVERY_FEE")?, Currency::Sgd)
+                    .map_err(|error| wrong("DELIVERY_FEE", &error))?,
+            },
         })
     }
+}
+
+fn text<const MAX: usize>(name: &'static str) -> Result<Text<MAX>, InvalidSetting> {
+    Text::try_from(required(name)?).map_err(|error| InvalidSetting::Wrong { name, problem: error.to_string() })
 }

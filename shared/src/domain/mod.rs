@@ -10,6 +10,7 @@ mod link;
 mod money;
 mod owner;
 mod parcel;
+mod tax;
 mod text;
 mod ticket;
 mod timestamp;
@@ -18,14 +19,15 @@ mod tracking_number;
 pub use backoff::{FIRST_DUE, park_backoff, relay_backoff, retry_delay};
 pub use email_address::{EmailAddress, InvalidEmailAddress};
 pub use invoice::{
-    Attempt, AttemptOutcome, InvalidLine, Invoice, InvoiceContent, InvoiceId, InvoiceNumber, InvoiceState,
-    InvoiceStatus, Line, MAX_LINES, MAX_QUANTITY, ProviderMessageId, StoredPdf, Totals,
+    Attempt, AttemptOutcome, Billing, InvalidLine, Invoice, InvoiceContent, InvoiceId, InvoiceNumber, InvoiceState,
+    InvoiceStatus, Line, MAX_LINES, MAX_QUANTITY, ProviderMessageId, Seller, StoredPdf, TaxSummary, Totals,
 };
 pub use lease::{Lease, LeaseHolder};
 pub use link::{InvalidLinkToken, LINK_LIFETIME, LinkSecret, LinkToken};
-pub use money::{Currency, InvalidMoney, MAX_AMOUNT_MAJOR, Money, TaxRate};
+pub use money::{Currency, InvalidMoney, Money, UnknownCurrency};
 pub use owner::OwnerId;
 pub use parcel::{Parcel, ParcelId, ParcelStatus, TrackingEvent};
+pub use tax::{TaxCode, TaxRate, UnknownTaxCode};
 pub use text::{InvalidText, PostalCode, Text};
 pub use ticket::{InvalidTicket, Ticket};
 pub use timestamp::Timestamp;

@@ -1,13 +1,13 @@
 //! Amounts of money in whole minor units: no float, no rounding but the one that tax law asks for.
 
-use std::fmt;
 use std::iter::Sum;
 use std::ops::Add;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 /// The largest amount that a caller may name, in major units.
-pub const MAX_AMOUNT_MAJOR: i64 = 1_000_000;
+const MAX_AMOUNT_MAJOR: i64 = 1_000_000;
 
 /// A currency, with its own number of decimals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +15,9 @@ pub enum Currency {
     /// Singapore dollar.
     #[serde(rename = "SGD")]
     Sgd,
+    /// Japanese yen, which has no minor unit.
+    #[serde(rename = "JPY")]
+    Jpy,
 }
 
 impl Currency {
@@ -23,6 +26,7 @@ impl Currency {
     pub const fn decimals(self) -> u32 {
         match self {
             Self::Sgd => 2,
+            Self::Jpy => 0,
         }
     }
 
@@ -31,6 +35,7 @@ impl Currency {
     pub const fn code(self) -> &'static str {
         match self {
             Self::Sgd => "SGD",
+            Self::Jpy => "JPY",
         }
     }
 
@@ -39,15 +44,35 @@ impl Currency {
     pub const fn sign(self) -> &'static str {
         match self {
             Self::Sgd => "S$",
+            Self::Jpy => "¥",
         }
     }
 
     const fn minor_per_major(self) -> i64 {
         10_i64.pow(self.decimals())
     }
+
+    /// The largest amount that a caller may name, and that an invoice may come to.
+    #[must_use]
+    pub const fn largest_amount(self) -> Money {
+        Money::from_minor(MAX_AMOUNT_MAJOR * self.minor_per_major())
+    }
 }
 
-/// An amount in minor units (cents). `Display` and JSON give a plain decimal such as `12.50`.
+impl FromStr for Currency {
+    type Err = UnknownCurrency;
+
+    fn from_str(code: &str) -> Result<Self, Self::Err> {
+        [Self::Sgd, Self::Jpy].into_iter().find(|currency| currency.code() == code).ok_or(UnknownCurrency)
+    }
+}
+
+/// The text is no currency that we bill in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be SGD or JPY")]
+pub struct UnknownCurrency;
+
+/// An amount in minor units (cents, yen). It does not know its currency: an invoice has one for all its amounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Money {
@@ -61,13 +86,13 @@ pub enum InvalidMoney {
     #[error("must be an amount such as \"12.50\"")]
     Malformed,
     /// More decimals than the currency has.
-    #[error("must have at most two decimals")]
-    TooManyDecimals,
+    #[error("must have at most {} decimals", .0.decimals())]
+    TooManyDecimals(Currency),
     /// Below zero.
     #[error("must not be negative")]
     Negative,
     /// Over a million.
-    #[error("must be at most 1000000.00")]
+    #[error("must be at most {MAX_AMOUNT_MAJOR}")]
     TooLarge,
 }
 
@@ -90,23 +115,21 @@ impl Money {
     /// Parses a plain decimal of 0 to 1,000,000 such as `12.50`, `12.5` or `12`.
     pub fn parse(text: &str, currency: Currency) -> Result<Self, InvalidMoney> {
         let (negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
-        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+        let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(whole, rest)| (whole, Some(rest)));
         let all_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-        if !all_digits(whole) || !all_digits(fraction) {
+        if !all_digits(whole) || !fraction.is_none_or(all_digits) {
             return Err(InvalidMoney::Malformed);
         }
         if negative {
             return Err(InvalidMoney::Negative);
         }
-        let decimals = currency.decimals() as usize;
-        if fraction.len() > decimals && digits.contains('.') {
-            return Err(InvalidMoney::TooManyDecimals);
+        let (fraction, decimals) = (fraction.unwrap_or_default(), currency.decimals() as usize);
+        if fraction.len() > decimals {
+            return Err(InvalidMoney::TooManyDecimals(currency));
         }
         let minor = format!("{whole}{fraction:0<decimals$}").parse::<i64>().map_err(|_| InvalidMoney::TooLarge)?;
-        if minor > MAX_AMOUNT_MAJOR * currency.minor_per_major() {
-            return Err(InvalidMoney::TooLarge);
-        }
-        Ok(Self { minor })
+        let money = Self { minor };
+        if money > currency.largest_amount() { Err(InvalidMoney::TooLarge) } else { Ok(money) }
     }
 
     /// This amount, `quantity` times; `None` if that is more than can be said.
@@ -115,30 +138,49 @@ impl Money {
         self.minor.checked_mul(i64::from(quantity)).map(Self::from_minor)
     }
 
+    /// A plain decimal for programs: `1234.50`, in yen `1234`.
+    #[must_use]
+    pub fn plain(self, currency: Currency) -> String {
+        let (whole, fraction) = self.parts(currency);
+        format!("{}{whole}{fraction}", self.minus())
+    }
+
     /// With thousands separators: `1,234.50`.
     #[must_use]
-    pub fn grouped(self) -> String {
-        let plain = self.to_string();
-        let (sign, plain) = plain.strip_prefix('-').map_or(("", plain.as_str()), |rest| ("-", rest));
-        let (whole, fraction) = plain.split_once('.').unwrap_or((plain, ""));
-        let mut grouped = String::from(sign);
+    pub fn grouped(self, currency: Currency) -> String {
+        format!("{}{}", self.minus(), self.grouped_digits(currency))
+    }
+
+    /// With thousands separators and the currency's sign, for people: `S$1,234.50`.
+    #[must_use]
+    pub fn for_people(self, currency: Currency) -> String {
+        format!("{}{}{}", self.minus(), currency.sign(), self.grouped_digits(currency))
+    }
+
+    fn minus(self) -> &'static str {
+        if self.minor < 0 { "-" } else { "" }
+    }
+
+    fn grouped_digits(self, currency: Currency) -> String {
+        let (whole, fraction) = self.parts(currency);
+        let mut grouped = String::with_capacity(whole.len() * 4 / 3 + fraction.len());
         for (index, digit) in whole.chars().enumerate() {
             if index > 0 && (whole.len() - index) % 3 == 0 {
                 grouped.push(',');
             }
             grouped.push(digit);
         }
-        format!("{grouped}.{fraction}")
+        grouped + &fraction
     }
 
-    /// With thousands separators and the currency's sign, for people: `S$1,234.50`.
-    #[must_use]
-    pub fn for_people(self, currency: Currency) -> String {
-        let grouped = self.grouped();
-        match grouped.strip_prefix('-') {
-            Some(amount) => format!("-{}{amount}", currency.sign()),
-            None => format!("{}{grouped}", currency.sign()),
-        }
+    /// The digits before the point, and the point with those after it; without a sign.
+    fn parts(self, currency: Currency) -> (String, String) {
+        let (minor, per_major) = (self.minor.unsigned_abs(), currency.minor_per_major().unsigned_abs());
+        let fraction = match currency.decimals() as usize {
+            0 => String::new(),
+            decimals => format!(".{:0decimals$}", minor % per_major),
+        };
+        ((minor / per_major).to_string(), fraction)
     }
 }
 
@@ -157,47 +199,6 @@ impl Sum for Money {
     }
 }
 
-impl fmt::Display for Money {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sign = if self.minor < 0 { "-" } else { "" };
-        let per_major = Currency::Sgd.minor_per_major().unsigned_abs();
-        let minor = self.minor.unsigned_abs();
-        let decimals = Currency::Sgd.decimals() as usize;
-        write!(formatter, "{sign}{}.{:0decimals$}", minor / per_major, minor % per_major)
-    }
-}
-
-/// A rate of tax in hundredths of a per cent: 9 % is 900.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct TaxRate {
-    basis_points: u32,
-}
-
-impl TaxRate {
-    /// Singapore's Goods and Services Tax since 1 January 2024.
-    pub const GST: Self = Self { basis_points: 900 };
-
-    /// The tax on a net amount, half a cent rounded up, as Singapore's tax authority has it.
-    ///
-    /// # Panics
-    /// Never, for the bounded amounts that [`Money::parse`] and invoices allow.
-    #[must_use]
-    pub fn of(self, net: Money) -> Money {
-        let scaled = i128::from(net.minor()) * i128::from(self.basis_points);
-        let rounded = (scaled * 2 + 10_000).div_euclid(20_000);
-        Money::from_minor(i64::try_from(rounded).expect("a tax below the bounded amount"))
-    }
-}
-
-impl fmt::Display for TaxRate {
-    /// In per cent: `9` or `8.5`.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = format!("{}.{:02}", self.basis_points / 100, self.basis_points % 100);
-        formatter.write_str(text.trim_end_matches('0').trim_end_matches('.'))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -209,19 +210,10 @@ mod tests {
     }
 
     #[test]
-    fn gst_rounds_half_a_cent_up_not_to_even() {
-        for (net, tax) in
-            [("0.50", "0.05"), ("2.50", "0.23"), ("12.50", "1.13"), ("0.05", "0.00"), ("0.06", "0.01"), ("0", "0.00")]
-        {
-            assert_eq!(TaxRate::GST.of(sgd(net).unwrap()).to_string(), tax, "9 % of {net}");
-        }
-    }
-
-    #[test]
     fn amounts_that_are_no_amounts_are_refused() {
         for (text, error) in [
-            ("1.234", InvalidMoney::TooManyDecimals),
-            ("0.000", InvalidMoney::TooManyDecimals),
+            ("1.234", InvalidMoney::TooManyDecimals(Currency::Sgd)),
+            ("0.000", InvalidMoney::TooManyDecimals(Currency::Sgd)),
             ("-1.00", InvalidMoney::Negative),
             ("1000000.01", InvalidMoney::TooLarge),
             ("99999999999999999999999999", InvalidMoney::TooLarge),
@@ -243,25 +235,43 @@ mod tests {
     }
 
     #[test]
+    fn yen_have_no_decimals() {
+        let yen = |text| Money::parse(text, Currency::Jpy);
+        assert_eq!(yen("1000000").unwrap().minor(), 1_000_000);
+        assert_eq!(yen("1000001"), Err(InvalidMoney::TooLarge));
+        assert_eq!(yen("1.0"), Err(InvalidMoney::TooManyDecimals(Currency::Jpy)));
+        assert_eq!(yen("1234").unwrap().plain(Currency::Jpy), "1234");
+        assert_eq!(yen("1234").unwrap().for_people(Currency::Jpy), "¥1,234");
+    }
+
+    #[test]
     fn people_read_thousands_separators() {
-        assert_eq!(Money::from_minor(99_999_999).for_people(Currency::Sgd), "S$999,999.99");
-        assert_eq!(Money::from_minor(100_000_000).for_people(Currency::Sgd), "S$1,000,000.00");
-        assert_eq!(Money::from_minor(5).for_people(Currency::Sgd), "S$0.05");
-        assert_eq!(Money::from_minor(-123_456).for_people(Currency::Sgd), "-S$1,234.56");
+        for (minor, text) in [
+            (99_999_999, "S$999,999.99"),
+            (100_000_000, "S$1,000,000.00"),
+            (5, "S$0.05"),
+            (0, "S$0.00"),
+            (-123_456, "-S$1,234.56"),
+            (-1, "-S$0.01"),
+            (i64::MIN, "-S$92,233,720,368,547,758.08"),
+        ] {
+            assert_eq!(Money::from_minor(minor).for_people(Currency::Sgd), text);
+        }
     }
 
     proptest! {
         #[test]
-        fn an_amount_survives_being_written_and_read(minor in 0..=100_000_000_i64) {
+        fn an_amount_survives_being_written_and_read(minor in 0..=1_000_000_i64) {
             let money = Money::from_minor(minor);
-            prop_assert_eq!(sgd(&money.to_string()), Ok(money));
+            for currency in [Currency::Sgd, Currency::Jpy] {
+                prop_assert_eq!(Money::parse(&money.plain(currency), currency), Ok(money));
+                prop_assert_eq!(Money::parse(&money.grouped(currency).replace(',', ""), currency), Ok(money));
+            }
         }
 
         #[test]
-        fn the_tax_is_never_half_a_cent_off(minor in 0..=100_000_000_i64) {
-            let tax = TaxRate::GST.of(Money::from_minor(minor)).minor();
-            let error = tax * 10_000 - minor * 900;
-            prop_assert!((-5_000 < error) && (error <= 5_000), "off by {error} ten-thousandths of a cent");
+        fn no_text_makes_the_parser_panic(text in ".*") {
+            let _ = Money::parse(&text, Currency::Sgd);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use parceltrack::domain::{AttemptOutcome, Currency, Invoice, InvoiceId, InvoiceState, InvoiceStatus};
+use parceltrack::domain::{AttemptOutcome, Currency, Invoice, InvoiceId, InvoiceState, InvoiceStatus, Money, TaxCode};
 use serde::Serialize;
 
 use super::of_caller;
@@ -22,7 +22,11 @@ pub(crate) struct InvoiceOut {
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     currency: Currency,
+    issued_on: String,
+    due_on: String,
+    payment_terms_days: u16,
     lines: Vec<LineOut>,
+    tax_summary: Vec<TaxSummaryOut>,
     subtotal: String,
     tax_rate: String,
     tax: String,
@@ -45,6 +49,15 @@ struct LineOut {
     quantity: u32,
     unit_price: String,
     amount: String,
+    tax_code: TaxCode,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct TaxSummaryOut {
+    tax_code: TaxCode,
+    net: String,
+    tax: String,
 }
 
 #[derive(Serialize)]
@@ -58,6 +71,9 @@ struct AttemptOut {
 impl From<Invoice> for InvoiceOut {
     fn from(invoice: Invoice) -> Self {
         let totals = invoice.content.totals();
+        let (issued_on, due_on) = (invoice.content.issued_on().to_string(), invoice.content.due_on().to_string());
+        let currency = invoice.content.currency;
+        let plain = |money: Money| money.plain(currency);
         let (sent_at, reason) = match &invoice.state {
             InvoiceState::Sent { at, .. } => (Some(at.to_string()), None),
             InvoiceState::Failed { reason, .. } => (None, Some(reason.clone())),
@@ -70,7 +86,15 @@ impl From<Invoice> for InvoiceOut {
             tracking_number: invoice.content.tracking_number.into(),
             status: invoice.state.status(),
             reason,
-            currency: invoice.content.currency,
+            currency,
+            issued_on,
+            due_on,
+            payment_terms_days: invoice.content.payment_terms_days,
+            tax_summary: totals
+                .by_tax_code
+                .iter()
+                .map(|sum| TaxSummaryOut { tax_code: sum.code, net: plain(sum.net), tax: plain(sum.tax) })
+                .collect(),
             lines: invoice
                 .content
                 .lines
@@ -78,14 +102,15 @@ impl From<Invoice> for InvoiceOut {
                 .map(|line| LineOut {
                     description: line.description.into(),
                     quantity: line.quantity,
-                    unit_price: line.unit_price.to_string(),
-                    amount: line.amount.to_string(),
+                    unit_price: plain(line.unit_price),
+                    amount: plain(line.amount),
+                    tax_code: line.tax_code,
                 })
                 .collect(),
-            subtotal: totals.subtotal.to_string(),
+            subtotal: plain(totals.subtotal),
             tax_rate: invoice.content.tax_rate.to_string(),
-            tax: totals.tax.to_string(),
-            total: totals.total.to_string(),
+            tax: plain(totals.tax),
+            total: plain(totals.total),
             created_at: invoice.content.created_at.to_string(),
             updated_at: invoice.updated_at.to_string(),
             sent_at,

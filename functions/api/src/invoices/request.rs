@@ -6,8 +6,8 @@ use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use http::header::LOCATION;
 use parceltrack::domain::{
-    Currency, FIRST_DUE, InvalidLine, InvoiceContent, InvoiceId, InvoiceStatus, Line, LinkSecret, MAX_AMOUNT_MAJOR,
-    MAX_LINES, Money, Parcel, ParcelId, Text, Ticket,
+    Currency, FIRST_DUE, InvoiceContent, InvoiceId, InvoiceStatus, Line, LinkSecret, MAX_LINES, Money, Parcel,
+    ParcelId, TaxCode, Text, Ticket,
 };
 use parceltrack::ports::{InvoiceCreation, NewInvoice};
 use serde::Serialize;
@@ -23,13 +23,14 @@ use crate::path_id::PathId;
 use crate::problem::Problem;
 
 /// What the caller wants billed.
+#[derive(Debug, PartialEq, Eq)]
 enum Wanted {
     /// The delivery, at the usual fee.
     UsualFee,
     /// The delivery, at this price before tax.
     Amount(Money),
-    /// These lines.
-    Lines(Vec<Line>),
+    /// These lines, in this currency.
+    Lines(Vec<Line>, Currency),
 }
 
 impl Wanted {
@@ -37,40 +38,51 @@ impl Wanted {
         let Some(body) = body else { return Ok(Self::UsualFee) };
         let mut problems = Problems::default();
         let wanted = Fields::of(body, "", &mut problems).and_then(|mut fields| {
-            let amount = fields.optional("amount", &mut problems, amount_of)?;
+            let currency = fields.optional("currency", &mut problems, |code| code.parse::<Currency>());
+            let read_in = currency.flatten().unwrap_or(Currency::Sgd);
+            let amount = fields.optional("amount", &mut problems, |text| Money::parse(&text, read_in));
             let lines = fields.take("lines");
             fields.finish(&mut problems);
-            match (amount, lines) {
+            let wanted = match (amount?, lines) {
                 (Some(_), Some(_)) => {
                     problems.add("amount", "must not stand beside lines");
-                    None
+                    return None;
                 }
-                (Some(amount), None) => Some(Self::Amount(amount)),
-                (None, Some(lines)) => parse_lines(lines, &mut problems).map(Self::Lines),
-                (None, None) => Some(Self::UsualFee),
+                (Some(amount), None) => Self::Amount(amount),
+                (None, Some(lines)) => Self::Lines(parse_lines(lines, read_in, &mut problems)?, read_in),
+                (None, None) => Self::UsualFee,
+            };
+            if read_in != Currency::Sgd && wanted.bears_tax() {
+                // IRAS wants the tax on a tax invoice in Singapore dollars, and we have no rate of exchange to state it by.
+                problems.add("currency", "must be SGD where a line is standard-rated");
             }
+            Some(wanted)
         });
         problems.into_result(wanted)
     }
 
-    fn into_lines(self, parcel: &Parcel, fee: Money) -> Result<Vec<Line>, Problem> {
+    fn bears_tax(&self) -> bool {
+        match self {
+            Self::UsualFee | Self::Amount(_) => true,
+            Self::Lines(lines, _) => lines.iter().any(|line| line.tax_code == TaxCode::Standard),
+        }
+    }
+
+    fn into_lines(self, parcel: &Parcel, fee: Money) -> Result<(Vec<Line>, Currency), Problem> {
         let amount = match self {
-            Self::Lines(lines) => return Ok(lines),
+            Self::Lines(lines, currency) => return Ok((lines, currency)),
             Self::Amount(amount) => amount,
             Self::UsualFee => fee,
         };
         let description =
             Text::try_from(format!("Delivery of parcel {}", parcel.tracking_number)).map_err(|_| Problem::Internal)?;
-        Ok(vec![Line::new(description, 1, amount).map_err(|_| Problem::Internal)?])
+        let line =
+            Line::new(description, 1, amount, TaxCode::Standard, Currency::Sgd).map_err(|_| Problem::Internal)?;
+        Ok((vec![line], Currency::Sgd))
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "fields are handed over as they were read")]
-fn amount_of(text: String) -> Result<Money, parceltrack::domain::InvalidMoney> {
-    Money::parse(&text, Currency::Sgd)
-}
-
-fn parse_lines(lines: Value, problems: &mut Problems) -> Option<Vec<Line>> {
+fn parse_lines(lines: Value, currency: Currency, problems: &mut Problems) -> Option<Vec<Line>> {
     let Value::Array(lines) = lines else {
         problems.add("lines", "must be an array");
         return None;
@@ -82,21 +94,22 @@ fn parse_lines(lines: Value, problems: &mut Problems) -> Option<Vec<Line>> {
     let lines: Vec<_> = lines
         .into_iter()
         .enumerate()
-        .map(|(index, line)| parse_line(line, &format!("lines[{index}]"), problems))
+        .map(|(index, line)| parse_line(line, &format!("lines[{index}]"), currency, problems))
         .collect();
     let lines = lines.into_iter().collect::<Option<Vec<Line>>>()?;
     let subtotal: Money = lines.iter().map(|line| line.amount).sum();
-    if subtotal > Money::from_minor(MAX_AMOUNT_MAJOR * 100) {
-        problems.add("lines", "must come to at most 1000000.00");
+    if subtotal > currency.largest_amount() {
+        problems.add("lines", format!("must come to at most {}", currency.largest_amount().plain(currency)));
         return None;
     }
     Some(lines)
 }
 
-fn parse_line(line: Value, path: &str, problems: &mut Problems) -> Option<Line> {
+fn parse_line(line: Value, path: &str, currency: Currency, problems: &mut Problems) -> Option<Line> {
     let mut fields = Fields::of(line, path, problems)?;
     let description = fields.required("description", problems, Text::try_from);
-    let unit_price = fields.required("unitPrice", problems, amount_of);
+    let unit_price = fields.required("unitPrice", problems, |text| Money::parse(&text, currency));
+    let tax_code = fields.optional("taxCode", problems, |name| name.parse::<TaxCode>());
     let quantity = match fields.take("quantity") {
         None => Some(1),
         Some(value) => value.as_u64().and_then(|quantity| u32::try_from(quantity).ok()).or_else(|| {
@@ -106,13 +119,8 @@ fn parse_line(line: Value, path: &str, problems: &mut Problems) -> Option<Line> 
     };
     let name = fields.name("quantity");
     fields.finish(problems);
-    match Line::new(description?, quantity?, unit_price?) {
-        Ok(line) => Some(line),
-        Err(error @ (InvalidLine::Quantity | InvalidLine::TooLarge)) => {
-            problems.add(name, error);
-            None
-        }
-    }
+    let tax_code = tax_code?.unwrap_or(TaxCode::Standard);
+    Line::new(description?, quantity?, unit_price?, tax_code, currency).map_err(|error| problems.add(name, error)).ok()
 }
 
 #[derive(Serialize)]
@@ -135,11 +143,11 @@ pub(crate) async fn request(
     let anything = body.is_none();
     let wanted = Wanted::parse(body)?;
     let parcel = get_of_caller(app.read_parcels.parcel(ParcelId(parcel_id)).await?, &caller)?;
-    let lines = wanted.into_lines(&parcel, app.delivery_fee)?;
+    let (lines, currency) = wanted.into_lines(&parcel, app.billing.delivery_fee)?;
 
     let now = app.clock.now();
     let invoice = NewInvoice {
-        content: InvoiceContent::of_parcel(&parcel, lines, now),
+        content: InvoiceContent::of_parcel(&parcel, lines, currency, &app.billing, now),
         due: now + FIRST_DUE,
         link_secret: LinkSecret(Uuid::new_v4()),
     };
@@ -154,11 +162,9 @@ pub(crate) async fn request(
             Ok(accepted(id, InvoiceStatus::Pending))
         }
         InvoiceCreation::Exists(existing) => {
-            if anything || existing.content.lines == invoice.content.lines {
-                Ok(accepted(id, existing.state.status()))
-            } else {
-                Err(Problem::InvoiceDiffers(id))
-            }
+            let same = existing.content.lines == invoice.content.lines
+                && existing.content.currency == invoice.content.currency;
+            if anything || same { Ok(accepted(id, existing.state.status())) } else { Err(Problem::InvoiceDiffers(id)) }
         }
     }
 }
@@ -185,7 +191,9 @@ mod tests {
             matches!(Wanted::parse(Some(json!({"amount": "12.5"}))), Ok(Wanted::Amount(amount)) if amount.minor() == 1250)
         );
         let lines = json!({"lines": [{"description": "Delivery", "unitPrice": "12.50"}, {"description": "Box", "quantity": 2, "unitPrice": "0.30"}]});
-        assert!(matches!(Wanted::parse(Some(lines)), Ok(Wanted::Lines(lines)) if lines[1].amount.minor() == 60));
+        assert!(
+            matches!(Wanted::parse(Some(lines)), Ok(Wanted::Lines(lines, Currency::Sgd)) if lines[1].amount.minor() == 60)
+        );
     }
 
     #[test]
@@ -211,6 +219,19 @@ mod tests {
                 "lines[2].extra"
             ]
         );
+    }
+
+    #[test]
+    fn each_line_has_a_tax_code_and_yen_are_for_lines_without_tax() {
+        let lines = |code: &str, price: &str, currency: &str| json!({"currency": currency, "lines": [{"description": "Freight to Osaka", "unitPrice": price, "taxCode": code}]});
+        let yen = Wanted::parse(Some(lines("zeroRated", "12000", "JPY"))).unwrap();
+        assert!(matches!(&yen, Wanted::Lines(lines, Currency::Jpy) if lines[0].tax_code == TaxCode::ZeroRated));
+        assert!(problems_of(lines("exempt", "1.50", "SGD")).is_empty());
+        assert_eq!(problems_of(lines("exempt", "1.50", "JPY")), ["lines[0].unitPrice"]);
+        assert_eq!(problems_of(lines("standard", "12000", "JPY")), ["currency"]);
+        assert_eq!(problems_of(lines("free", "1.50", "SGD")), ["lines[0].taxCode"]);
+        assert_eq!(problems_of(lines("exempt", "1.50", "EUR")), ["currency"]);
+        assert_eq!(problems_of(json!({"amount": "12", "currency": "JPY"})), ["currency"]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use genpdf::error::Error as GenpdfError;
 use genpdf::fonts::{FontData, FontFamily};
 use genpdf::style::Style;
 use genpdf::{Alignment, Document, Element as _, SimplePageDecorator};
-use parceltrack::domain::{InvoiceContent, Line};
+use parceltrack::domain::{Currency, InvoiceContent, Line};
 use sha2::{Digest as _, Sha256};
 
 mod text;
@@ -81,7 +81,7 @@ pub fn render(invoice: &InvoiceContent) -> Result<Pdf, RenderError> {
     let (parties, items) = {
         let style = Style::new().with_font_size(FONT_SIZE);
         let width_of = |character| f64::from(style.char_width(document.font_cache(), character));
-        (parties(invoice, &width_of), items(&invoice.lines, &width_of)?)
+        (parties(invoice, &width_of), items(&invoice.lines, invoice.currency, &width_of)?)
     };
     document.push(parties);
     document.push(Break::new(1));
@@ -130,7 +130,7 @@ fn cell(text: String, alignment: Alignment, style: Style) -> impl genpdf::Elemen
     Paragraph::default().styled_string(text, style).aligned(alignment).padded((1, 1))
 }
 
-fn items(lines: &[Line], width_of: &dyn Fn(char) -> f64) -> Result<TableLayout, RenderError> {
+fn items(lines: &[Line], currency: Currency, width_of: &dyn Fn(char) -> f64) -> Result<TableLayout, RenderError> {
     let mut table = TableLayout::new(COLUMNS.to_vec());
     let head = ["Description", "Quantity", "Unit price", "Amount"];
     let mut row = table.row();
@@ -143,7 +143,7 @@ fn items(lines: &[Line], width_of: &dyn Fn(char) -> f64) -> Result<TableLayout, 
         let mut row = table.row();
         let description = fit(&printable(line.description.as_str()), DESCRIPTION_WIDTH, width_of);
         row.push_element(cell(description, Alignment::Left, Style::new()));
-        for figure in [line.quantity.to_string(), line.unit_price.grouped(), line.amount.grouped()] {
+        for figure in [line.quantity.to_string(), line.unit_price.grouped(currency), line.amount.grouped(currency)] {
             row.push_element(cell(figure, Alignment::Right, Style::new()));
         }
         row.push()?;
@@ -170,7 +170,9 @@ fn totals(invoice: &InvoiceContent) -> Result<TableLayout, RenderError> {
 
 #[cfg(test)]
 mod tests {
-    use parceltrack::domain::{Currency, InvoiceId, InvoiceNumber, Money, OwnerId, ParcelId, TaxRate, Text, Timestamp};
+    use parceltrack::domain::{
+        InvoiceId, InvoiceNumber, Money, OwnerId, ParcelId, Seller, TaxCode, TaxRate, Text, Timestamp,
+    };
 
     use super::*;
 
@@ -188,6 +190,15 @@ mod tests {
             email: "tan@example.com".parse().unwrap(),
             address: None,
             postal_code: None,
+            reference: None,
+            seller: Seller {
+                name: Text::try_from("Lion City Logistics Pte Ltd".to_owned()).unwrap(),
+                address: Text::try_from("8 Changi South Street 1, Singapore 486111".to_owned()).unwrap(),
+                gst_number: Text::try_from("M9-0001234-5".to_owned()).unwrap(),
+                registration_number: Text::try_from("201912345K".to_owned()).unwrap(),
+                email: "billing@lioncity.example".parse().unwrap(),
+            },
+            payment_terms_days: 14,
             lines,
             currency: Currency::Sgd,
             tax_rate: TaxRate::GST,
@@ -196,7 +207,14 @@ mod tests {
     }
 
     fn line(description: &str, quantity: u32, cents: i64) -> Line {
-        Line::new(Text::try_from(description.to_owned()).unwrap(), quantity, Money::from_minor(cents)).unwrap()
+        Line::new(
+            Text::try_from(description.to_owned()).unwrap(),
+            quantity,
+            Money::from_minor(cents),
+            TaxCode::Standard,
+            Currency::Sgd,
+        )
+        .unwrap()
     }
 
     fn pages(pdf: &Pdf) -> usize {
