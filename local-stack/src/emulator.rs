@@ -35,7 +35,9 @@ pub(crate) struct Emulator {
 
 impl Emulator {
     /// Starts the emulator and waits until it answers.
-    pub(crate) async fn start(venv: &Path, port: u16, state_dir: &Path) -> Result<Self> {
+    ///
+    /// The functions find AWS at `functions_endpoint`: at the emulator, or at a proxy before it.
+    pub(crate) async fn start(venv: &Path, port: u16, functions_endpoint: &str, state_dir: &Path) -> Result<Self> {
         let files = Files::of(state_dir);
         // Unpacked functions of earlier versions would pile up.
         if files.temporary.exists() {
@@ -53,7 +55,7 @@ impl Emulator {
         command.arg(&files.program);
         // Nothing of the developer's shell goes in: the functions inherit this environment, and a proxy or
         // an AWS profile would lead them away from the emulator.
-        command.env_clear().envs(CREDENTIALS).envs(settings(&url, port, &files));
+        command.env_clear().envs(CREDENTIALS).envs(settings(functions_endpoint, port, &files));
         if let Some(path) = std::env::var_os("PATH") {
             command.env("PATH", path);
         }
@@ -168,14 +170,14 @@ impl Files {
     }
 }
 
-fn settings(url: &str, port: u16, files: &Files) -> Vec<(&'static str, String)> {
+fn settings(endpoint: &str, port: u16, files: &Files) -> Vec<(&'static str, String)> {
     let path = |path: &Path| path.display().to_string();
     vec![
         ("BIND_HOST", "127.0.0.1".to_owned()),
         // It stands in queue addresses, where `localhost` could mean the IPv6 one.
         ("MINISTACK_HOST", "127.0.0.1".to_owned()),
         ("GATEWAY_PORT", port.to_string()),
-        ("AWS_ENDPOINT_URL", url.to_owned()),
+        ("AWS_ENDPOINT_URL", endpoint.to_owned()),
         ("MINISTACK_REGION", REGION.to_owned()),
         ("PERSIST_STATE", "1".to_owned()),
         ("STATE_DIR", path(&files.directory.join("state"))),

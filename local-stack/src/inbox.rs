@@ -39,6 +39,10 @@ pub enum ServerState {
     Rejecting,
     /// Refuses every recipient for now (451).
     PuttingOff,
+    /// Takes mail, but only after a while.
+    Slow,
+    /// Takes mail and hangs up before it has said so.
+    HangingUp,
 }
 
 /// Body of `GET` and `POST /api/server`.

@@ -8,6 +8,7 @@ mod addresses;
 mod aws;
 mod deploy;
 mod emulator;
+mod faults;
 mod functions;
 mod gateway;
 mod inbox;
@@ -22,6 +23,7 @@ use std::sync::Arc;
 
 pub use addresses::{STACK_VARIABLE, StackAddresses};
 pub use aws::QueueCounts;
+pub use faults::{Fault, Faults, Service};
 pub use functions::FUNCTIONS;
 pub use inbox::{Header, InboxClient, Mail, MailSummary, OwnInbox, Server, ServerState};
 pub use ports::Ports;

@@ -3,14 +3,17 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File, TryLockError};
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use crate::addresses::StackAddresses;
 use crate::emulator::{self, Emulator};
+use crate::faults::{self, Faults};
 use crate::inbox::Inbox;
 use crate::ports::{self, Listeners, Ports};
 use crate::{InboxClient, Progress, REGION, deploy, functions, gateway, page, python, watch};
@@ -27,6 +30,8 @@ pub struct Options {
     pub fresh: bool,
     /// Template parameters other than the local ones.
     pub parameters: BTreeMap<String, String>,
+    /// What goes wrong between the functions and AWS, if anything should.
+    pub faults: Option<Arc<Faults>>,
     /// Told what is being done.
     pub progress: Progress,
 }
@@ -58,7 +63,7 @@ pub struct LocalStack {
 impl LocalStack {
     /// Builds, starts and deploys everything; when this returns, the stack is ready.
     pub async fn start(options: Options) -> Result<Self> {
-        let Options { root, ports, state_dir, fresh, parameters, progress } = options;
+        let Options { root, ports, state_dir, fresh, parameters, faults, progress } = options;
         fs::create_dir_all(&state_dir).with_context(|| format!("cannot create {}", state_dir.display()))?;
         // Processes are recognized by this path, so there must be one way to write it.
         let state_dir = state_dir.canonicalize()?;
@@ -93,11 +98,20 @@ impl LocalStack {
         let inbox = Inbox::start(listeners.smtp, &state_dir.join("mails"))?;
         let inbox_page = inbox.serve_page(listeners.inbox);
         let mut servers = Servers { tasks: vec![inbox_page], inbox };
+        let functions_endpoint = match faults {
+            None => addresses.emulator_url.clone(),
+            Some(faults) => {
+                let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+                let endpoint = ports::http(&listener)?;
+                servers.tasks.push(faults::serve(listener, addresses.emulator_url.clone(), faults));
+                endpoint
+            }
+        };
 
         progress("Local AWS: starting");
         let emulator_port = listeners.emulator.local_addr()?.port();
         drop(listeners.emulator);
-        let emulator = Emulator::start(&emulator_venv, emulator_port, &state_dir).await?;
+        let emulator = Emulator::start(&emulator_venv, emulator_port, &functions_endpoint, &state_dir).await?;
         let mut all_parameters = local_parameters(&addresses);
         all_parameters.extend(parameters);
         let deployment = deploy::deploy(&root, &deploy_venv, emulator.url(), &zips, &all_parameters, &progress);

@@ -10,8 +10,13 @@ use anyhow::Result;
 use crate::addresses::StackAddresses;
 use crate::aws::{CREDENTIALS, function_variables};
 
-const NAME_OUTPUTS: [&str; 4] =
-    ["ApiFunctionName", "InvoiceWorkerFunctionName", "OutboxRelayFunctionName", "ParcelSimulatorFunctionName"];
+const NAME_OUTPUTS: [&str; 5] = [
+    "ApiFunctionName",
+    "InvoiceWorkerFunctionName",
+    "MailEventsFunctionName",
+    "OutboxRelayFunctionName",
+    "ParcelSimulatorFunctionName",
+];
 
 /// Writes an environment file with the settings of all deployed functions.
 pub(crate) async fn write_environment(file: &Path, stack: &StackAddresses) -> Result<()> {

@@ -6,6 +6,7 @@
 pub mod aws;
 pub mod clock;
 pub mod domain;
+pub mod mime;
 pub mod ports;
 pub mod settings;
 pub mod smtp;

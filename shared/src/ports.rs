@@ -2,9 +2,15 @@
 //!
 //! Errors say what to do about them, not where they came from.
 
+mod dead_letters;
+mod delivery;
+
 use std::time::Duration;
 
 use async_trait::async_trait;
+
+pub use dead_letters::{BuriedTicket, NoteDrops, ReopenInvoices, TakeDeadLetters};
+pub use delivery::{AddSuppression, ReadSuppressions, RecordDelivery, RemoveSuppression};
 
 use crate::domain::{
     Attempt, EmailAddress, Invoice, InvoiceContent, InvoiceId, InvoiceStatus, Lease, LeaseHolder, LinkSecret, OwnerId,
@@ -330,6 +336,8 @@ pub struct Mail {
     pub invoice: InvoiceId,
     /// To whom.
     pub to: EmailAddress,
+    /// The recipient's name, in any script.
+    pub to_name: String,
     /// One line.
     pub subject: String,
     /// For readers of plain text.

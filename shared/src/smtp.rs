@@ -3,62 +3,44 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use lettre::message::{Mailbox, MultiPart};
 use lettre::transport::smtp::{Error, response::Severity};
-use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
+use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
 
 use crate::domain::ProviderMessageId;
+use crate::mime::Sender;
 use crate::ports::{Mail, MailError, SendMail};
 
-/// A mail server, by its URL, and the sender's address.
+/// A mail server, by its URL, and the sender.
 ///
 /// A new connection for each mail: a kept one may have died while the function was frozen, and a mail handed to a dead
 /// connection is neither sent nor known to be lost.
 pub struct Smtp {
     transport: AsyncSmtpTransport<Tokio1Executor>,
-    from: Mailbox,
-    domain: String,
+    sender: Sender,
 }
 
-/// Why SMTP cannot be set up.
-#[derive(Debug, thiserror::Error)]
-pub enum InvalidSmtp {
-    /// Not of the form `smtp://user:password@host:port` (RFC 1738 style, as lettre reads it).
-    #[error("the SMTP URL is wrong")]
-    Url,
-    /// Not of the form `Name <name@example.com>`.
-    #[error("the sender is no mailbox")]
-    From,
-}
+/// The URL is not of the form `smtp://user:password@host:port`, as lettre reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the SMTP URL is wrong")]
+pub struct InvalidSmtpUrl;
 
 impl Smtp {
-    /// `timeout` bounds each step of the conversation.
-    pub fn new(url: &str, from: &str, timeout: Duration) -> Result<Self, InvalidSmtp> {
-        let from: Mailbox = from.parse().map_err(|_| InvalidSmtp::From)?;
+    /// `timeout` bounds the connection alone; the caller bounds the whole.
+    pub fn new(url: &str, sender: Sender, timeout: Duration) -> Result<Self, InvalidSmtpUrl> {
         let transport = AsyncSmtpTransport::<Tokio1Executor>::from_url(url)
-            .map_err(|_| InvalidSmtp::Url)?
+            .map_err(|_| InvalidSmtpUrl)?
             .timeout(Some(timeout))
             .build();
-        Ok(Self { transport, domain: from.email.domain().to_owned(), from })
+        Ok(Self { transport, sender })
     }
 }
 
 #[async_trait]
 impl SendMail for Smtp {
     async fn send(&self, mail: &Mail) -> Result<ProviderMessageId, MailError> {
-        let rejected = |error: &dyn std::error::Error| MailError::Rejected(error.to_string());
-        // The same id on every copy, so that mail programs show a repeated mail once.
-        let message_id = format!("<{}@{}>", mail.invoice, self.domain);
-        let to = mail.to.as_str().parse().map_err(|error| rejected(&error as &lettre::address::AddressError))?;
-        let message = Message::builder()
-            .message_id(Some(message_id.clone()))
-            .from(self.from.clone())
-            .to(Mailbox::new(None, to))
-            .subject(&mail.subject)
-            .multipart(MultiPart::alternative_plain_html(mail.text.clone(), mail.html.clone()))
-            .map_err(|error| rejected(&error))?;
+        let message = self.sender.message(mail)?;
         match self.transport.send(message).await {
-            Ok(_) => Ok(ProviderMessageId(message_id)),
+            Ok(_) => Ok(ProviderMessageId(self.sender.message_id(mail))),
             Err(error) => Err(classify(&error)),
         }
     }

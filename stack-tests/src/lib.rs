@@ -23,12 +23,16 @@ use axum::Router;
 use invoice_worker::{MAIL_TIMEOUT, Rules, Worker};
 use lambda_runtime::Context;
 use local_stack::StackAddresses;
-use parceltrack::aws::{Clients, DeadLetterQueue, InvoiceBucket, InvoiceTable, ParcelTable, TicketQueue};
+use mail_events::MailEvents;
+use parceltrack::aws::{
+    Clients, DeadLetterQueue, InvoiceBucket, InvoiceTable, ParcelTable, SuppressionTable, TicketQueue,
+};
 use parceltrack::clock::SystemClock;
 use parceltrack::domain::{
     Billing, Currency, Invoice, InvoiceContent, InvoiceId, Line, LinkSecret, Money, OwnerId, Parcel, ParcelId,
     ParcelStatus, Seller, TaxCode, Text, Ticket, Timestamp, TrackingEvent, TrackingNumber,
 };
+use parceltrack::mime::Sender;
 use parceltrack::ports::{Clock, CreateInvoices as _, NewInvoice, ReadInvoices as _, SendMail, SendTicket};
 use parceltrack::smtp::Smtp;
 use serde_json::{Value, json};
@@ -77,6 +81,30 @@ impl Stack {
         self.http.get(url).send().await.unwrap()
     }
 
+    /// A call of the emulator by AWS's JSON protocol, for services whose SDK nothing else needs.
+    pub async fn emulator(&self, service: &str, target: &str, body: &Value) -> Value {
+        let call = self.signed(service, self.http.post(&self.addresses.emulator_url));
+        let call = call.header("x-amz-target", target).header("content-type", "application/x-amz-json-1.1");
+        let answer = call.body(body.to_string()).send().await.unwrap();
+        assert!(answer.status().is_success(), "{target}: {}", answer.text().await.unwrap());
+        answer.json().await.unwrap()
+    }
+
+    /// Hands an event to a deployed function and waits for its answer.
+    pub async fn invoke(&self, function: &str, event: &Value) -> Value {
+        let url = format!("{}/2015-03-31/functions/{function}/invocations", self.addresses.emulator_url);
+        let answer = self.signed("lambda", self.http.post(url)).body(event.to_string()).send().await.unwrap();
+        assert!(!answer.headers().contains_key("x-amz-function-error"), "{}", answer.text().await.unwrap());
+        answer.json().await.unwrap()
+    }
+
+    /// The emulator takes service and region from the header, and does not check the signature.
+    fn signed(&self, service: &str, call: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
+        let scope = format!("test/20260101/{}/{service}/aws4_request", self.addresses.region);
+        let signature = format!("AWS4-HMAC-SHA256 Credential={scope}, SignedHeaders=host, Signature=none");
+        call.header("authorization", signature)
+    }
+
     /// A parcel, made by the deployed API.
     pub async fn create_parcel(&self, recipient: &str, email: &str) -> Value {
         let answer =
@@ -118,6 +146,12 @@ impl Stack {
     /// The table of invoices.
     pub fn invoices(&self) -> InvoiceTable {
         InvoiceTable::new(self.clients.dynamodb(), self.addresses.output("InvoicesTableName").unwrap().to_owned())
+    }
+
+    /// The table of addresses that get no mail any more.
+    pub fn suppressions(&self) -> SuppressionTable {
+        let name = self.addresses.output("SuppressionsTableName").unwrap().to_owned();
+        SuppressionTable::new(self.clients.dynamodb(), name)
     }
 
     /// The tables of parcels.
@@ -217,6 +251,18 @@ impl Stack {
             Arc::new(SystemClock),
             rules,
         )
+        .heeding(Arc::new(self.suppressions()))
+        .reopening(Arc::new(self.invoices()))
+    }
+
+    /// The ear for the mail provider's events, in this process, on the deployed tables, with a queue of its own.
+    pub fn mail_events(&self, queues: &OwnQueues) -> MailEvents {
+        MailEvents {
+            read_invoices: Arc::new(self.invoices()),
+            deliveries: Arc::new(self.invoices()),
+            suppressions: Arc::new(self.suppressions()),
+            dead_letters: Arc::new(DeadLetterQueue::new(self.clients.sqs(), queues.dead_letters.clone())),
+        }
     }
 }
 
@@ -288,7 +334,8 @@ pub fn parcel(email: &str, now: Timestamp) -> Parcel {
 /// Mail by SMTP, as the deployed worker sends it.
 #[must_use]
 pub fn smtp(url: &str) -> Arc<dyn SendMail> {
-    Arc::new(Smtp::new(url, "Lion City Logistics <invoices@lioncity.example>", MAIL_TIMEOUT).unwrap())
+    let sender = Sender::parse("Lion City Logistics <invoices@lioncity.example>").unwrap();
+    Arc::new(Smtp::new(url, sender, MAIL_TIMEOUT).unwrap())
 }
 
 /// The deployed worker's rules, except that this one is in no hurry to be slow.
@@ -378,6 +425,36 @@ impl OwnQueues {
                 });
                 let handle = message.receipt_handle().unwrap();
                 self.sqs.delete_message().queue_url(url).receipt_handle(handle).send().await.unwrap();
+            }
+        }
+    }
+
+    /// Takes the dead letters off their queue as the console's redrive does, and returns the records that the worker
+    /// gets of them: new messages, with the old body and attributes.
+    pub async fn redriven(&self) -> Vec<Value> {
+        let mut records = Vec::new();
+        loop {
+            let answer = self
+                .sqs
+                .receive_message()
+                .queue_url(&self.dead_letters)
+                .max_number_of_messages(10)
+                .message_attribute_names("All")
+                .send()
+                .await
+                .unwrap();
+            if answer.messages().is_empty() {
+                return records;
+            }
+            for message in answer.messages() {
+                let handle = message.receipt_handle().unwrap();
+                self.sqs.delete_message().queue_url(&self.dead_letters).receipt_handle(handle).send().await.unwrap();
+                let mut record = record(&Uuid::new_v4().to_string(), message.body().unwrap(), 1, "no-such-handle");
+                for (name, value) in message.message_attributes().into_iter().flatten() {
+                    record["messageAttributes"][name] =
+                        json!({"stringValue": value.string_value(), "dataType": value.data_type()});
+                }
+                records.push(record);
             }
         }
     }

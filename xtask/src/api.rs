@@ -74,6 +74,13 @@ impl Api {
         parsed(timed(call.json(&body), StatusCode::CREATED).await?).await
     }
 
+    /// Creates a parcel under an idempotency key, so that trying again makes no second one.
+    pub(crate) async fn create_parcel_once(&self, recipient: &str, email: &str, key: &str) -> Result<Timed<Parcel>> {
+        let call = self.http.post(format!("{}/api/parcels", self.url)).header("idempotency-key", key);
+        let body = json!({"recipient": recipient, "email": email});
+        parsed(timed(call.json(&body), StatusCode::CREATED).await?).await
+    }
+
     pub(crate) async fn request_invoice(&self, parcel: &str) -> Result<Timed<AcceptedInvoice>> {
         let call = self.http.post(format!("{}/api/parcels/{parcel}/invoice", self.url));
         parsed(timed(call, StatusCode::ACCEPTED).await?).await

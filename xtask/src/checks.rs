@@ -88,6 +88,9 @@ async fn tools() -> Result<()> {
     if !runs("pdftotext", "-v").await {
         packages.push("poppler-utils");
     }
+    if !runs("qpdf", "--version").await {
+        packages.push("qpdf");
+    }
     if packages.is_empty() {
         println!("Everything needed is there.");
         return Ok(());
@@ -119,6 +122,7 @@ async fn tests(root: &Path) -> Result<()> {
         state_dir: state_dir.clone(),
         fresh: true,
         parameters: [].into(),
+        faults: None,
         progress: progress(),
     })
     .await?;

@@ -3,9 +3,11 @@
 #![allow(clippy::print_stdout, reason = "a command line speaks through its output")]
 
 mod api;
+mod chaos;
 mod checks;
 mod drill;
 mod interrupt;
+mod invoice;
 mod smoke;
 mod target;
 mod up;
@@ -32,6 +34,10 @@ enum Command {
     Smoke(target::Arguments),
     /// The 11.11 drill: orders while the mail server is down, every mail once when it is back
     Drill(target::Arguments),
+    /// Everything that can go wrong at once: nothing is lost, and what comes twice is explained
+    Chaos(chaos::Arguments),
+    /// A sample invoice as a PDF
+    Invoice(invoice::Arguments),
     /// Every test there is
     Test(checks::Arguments),
 }
@@ -42,6 +48,8 @@ async fn main() -> ExitCode {
         Command::Up(arguments) => up::run(arguments).await,
         Command::Smoke(arguments) => smoke::run(&arguments).await,
         Command::Drill(arguments) => drill::run(&arguments).await,
+        Command::Chaos(arguments) => chaos::run(&arguments).await,
+        Command::Invoice(arguments) => invoice::run(&arguments).await,
         Command::Test(arguments) => checks::run(&arguments).await,
     };
     match result {

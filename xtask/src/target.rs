@@ -53,6 +53,7 @@ impl Target {
             state_dir: root.join(".local").join(name),
             fresh: true,
             parameters: [].into(),
+            faults: None,
             progress: progress(),
             root,
         })

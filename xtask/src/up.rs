@@ -42,6 +42,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<()> {
         state_dir: root.join(".local/state"),
         fresh: arguments.fresh,
         parameters: [].into(),
+        faults: None,
         progress: progress(),
         root: root.clone(),
     };

@@ -7,7 +7,7 @@ use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
 use futures::FutureExt as _;
 use futures::future::join_all;
 use lambda_runtime::{Context, Error};
-use parceltrack::domain::{InvoiceId, Ticket};
+use parceltrack::domain::{InvoiceId, LetterId, Ticket};
 
 use crate::deadline::Deadline;
 use crate::delivery::{Delivery, Verdict};
@@ -59,7 +59,8 @@ async fn run(worker: &Worker, errand: Errand, deadline: Deadline) -> Vec<String>
     let (verdict, deliveries) = match errand {
         Errand::Invoice { ticket, deliveries } => {
             let receives = deliveries.iter().map(|delivery| delivery.receives).max().unwrap_or(1);
-            (caught(worker.deal_with(ticket, receives, deadline)).await, deliveries)
+            let letters: Vec<LetterId> = deliveries.iter().filter_map(|delivery| delivery.letter.clone()).collect();
+            (caught(worker.deal_with(ticket, &letters, receives, deadline)).await, deliveries)
         }
         Errand::Unreadable { reason, delivery } => {
             (caught(worker.bury(&delivery.body, &reason, delivery.receives)).await, vec![delivery])

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use aws_lambda_events::event::sqs::SqsMessage;
+use parceltrack::aws::LETTER_ATTRIBUTE;
+use parceltrack::domain::LetterId;
 
 /// One message of a batch.
 #[derive(Clone, Debug)]
@@ -15,16 +17,20 @@ pub(crate) struct Delivery {
     pub(crate) body: String,
     /// How often it was delivered, this time included.
     pub(crate) receives: u32,
+    /// The dead letter that it was, if it was redriven.
+    pub(crate) letter: Option<LetterId>,
 }
 
 impl From<SqsMessage> for Delivery {
     fn from(message: SqsMessage) -> Self {
+        let letter = message.message_attributes.get(LETTER_ATTRIBUTE).and_then(|letter| letter.string_value.clone());
         let receives = message.attributes.get("ApproximateReceiveCount").and_then(|count| count.parse().ok());
         Self {
             message_id: message.message_id.unwrap_or_default(),
             receipt_handle: message.receipt_handle,
             body: message.body.unwrap_or_default(),
             receives: receives.unwrap_or(1),
+            letter: letter.map(LetterId),
         }
     }
 }

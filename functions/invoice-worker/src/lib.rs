@@ -10,10 +10,12 @@ mod delivery;
 mod mail;
 mod pace;
 pub mod pdf;
+mod render;
 mod settings;
 mod work;
 
 pub use batch::handle;
 pub use deadline::Deadline;
+pub use render::{RenderFailed, RenderPdf, Rendered};
 pub use settings::{MailProvider, Rules, Settings};
 pub use work::{MAIL_TIMEOUT, Worker};

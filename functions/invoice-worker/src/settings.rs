@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use parceltrack::mime::Sender;
 use parceltrack::settings::{InvalidSetting, parsed, required};
 
 /// Whom the customer sees as the sender.
@@ -11,7 +12,10 @@ const SENDER_NAME: &str = "Lion City Logistics";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MailProvider {
     /// Amazon SES.
-    Ses,
+    Ses {
+        /// What makes it tell what becomes of each mail.
+        configuration_set: String,
+    },
     /// Any mail server.
     Smtp {
         /// `smtp://user:password@host:port`, with `smtps` or `?tls=required` for TLS.
@@ -41,12 +45,14 @@ pub struct Settings {
     pub tickets_queue_url: String,
     /// Queue of tickets that a person must look at.
     pub dead_letter_queue_url: String,
+    /// Table of addresses that get no mail any more.
+    pub suppressions_table: String,
     /// Bucket of PDFs.
     pub invoices_bucket: String,
     /// Who carries the mail.
     pub mail_provider: MailProvider,
-    /// The sender, with its name.
-    pub mail_from: String,
+    /// Who the mails come from.
+    pub sender: Sender,
     /// The numbers to keep to.
     pub rules: Rules,
 }
@@ -69,16 +75,18 @@ impl Settings {
             invoices_table: required("INVOICES_TABLE")?,
             tickets_queue_url: required("TICKETS_QUEUE_URL")?,
             dead_letter_queue_url: required("DEAD_LETTER_QUEUE_URL")?,
+            suppressions_table: required("SUPPRESSIONS_TABLE")?,
             invoices_bucket: required("INVOICES_BUCKET")?,
             mail_provider: match required("MAIL_PROVIDER")?.as_str() {
-                "ses" => MailProvider::Ses,
+                "ses" => MailProvider::Ses { configuration_set: required("SES_CONFIGURATION_SET")? },
                 "smtp" => MailProvider::Smtp { url: required("SMTP_URL")? },
                 other => {
                     let problem = format!("{other:?} is neither ses nor smtp");
                     return Err(InvalidSetting::Wrong { name: "MAIL_PROVIDER", problem });
                 }
             },
-            mail_from: format!("{SENDER_NAME} <{}>", required("MAIL_FROM")?),
+            sender: Sender::parse(&format!("{SENDER_NAME} <{}>", required("MAIL_FROM")?))
+                .map_err(|error| InvalidSetting::Wrong { name: "MAIL_FROM", problem: error.to_string() })?,
             rules: Rules {
                 lease,
                 max_receives: parsed("MAX_RECEIVE_COUNT")?,

@@ -11,20 +11,23 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use parceltrack::domain::{
-    Attempt, AttemptOutcome, Invoice, LINK_LIFETIME, Lease, LeaseHolder, ProviderMessageId, StoredPdf, Ticket,
-    park_backoff, retry_delay,
+    Attempt, AttemptOutcome, FIRST_DUE, Invoice, InvoiceId, InvoiceStatus, LINK_LIFETIME, Lease, LeaseHolder, LetterId,
+    ProviderMessageId, Reopened, Reopening, StoredPdf, SuppressionCause, Ticket, Timestamp, park_backoff, retry_delay,
 };
 use parceltrack::ports::{
-    Claim, Clock, DeadLetter, Held, LetGo, MailError, PortError, PostponeTicket, SendMail, StorePdf, WorkOnInvoices,
+    Claim, Clock, DeadLetter, Held, LetGo, Mail, MailError, PortError, PostponeTicket, ReadSuppressions,
+    ReopenInvoices, SendMail, StorePdf, WorkOnInvoices,
 };
+use parceltrack::telemetry;
 use uuid::Uuid;
 
 use crate::breaker::{Breaker, Permit};
 use crate::deadline::Deadline;
 use crate::delivery::Verdict;
+use crate::mail;
 use crate::pace::Pace;
+use crate::render::{PdfEngine, RenderPdf};
 use crate::settings::Rules;
-use crate::{mail, pdf};
 
 /// How long the provider may take for one mail.
 pub const MAIL_TIMEOUT: Duration = Duration::from_secs(4);
@@ -51,7 +54,10 @@ pub struct Worker {
     mail: Arc<dyn SendMail>,
     tickets: Arc<dyn PostponeTicket>,
     dead_letters: Arc<dyn DeadLetter>,
+    suppressions: Option<Arc<dyn ReadSuppressions>>,
+    reopening: Option<Arc<dyn ReopenInvoices>>,
     clock: Arc<dyn Clock>,
+    renderer: Arc<dyn RenderPdf>,
     rules: Rules,
     pace: Pace,
     breaker: Breaker,
@@ -94,22 +100,62 @@ impl Worker {
         rules: Rules,
     ) -> Self {
         let pace = Pace::new(rules.mails_per_second);
-        Self { invoices, pdfs, mail, tickets, dead_letters, clock, rules, pace, breaker: Breaker::default() }
+        Self {
+            invoices,
+            pdfs,
+            mail,
+            tickets,
+            dead_letters,
+            suppressions: None,
+            reopening: None,
+            clock,
+            renderer: Arc::new(PdfEngine),
+            rules,
+            pace,
+            breaker: Breaker::default(),
+        }
     }
 
-    /// Brings the ticket's invoice as far as it gets, delivered for the `receives`-th time.
-    pub(crate) async fn deal_with(&self, ticket: Ticket, receives: u32, deadline: Deadline) -> Verdict {
+    /// The same worker with another PDF engine.
+    #[must_use]
+    pub fn with_renderer(self, renderer: Arc<dyn RenderPdf>) -> Self {
+        Self { renderer, ..self }
+    }
+
+    /// One that mails to nobody whose address bounced or who complained.
+    #[must_use]
+    pub fn heeding(mut self, suppressions: Arc<dyn ReadSuppressions>) -> Self {
+        self.suppressions = Some(suppressions);
+        self
+    }
+
+    /// One that tries a failed invoice again when its dead letter is redriven.
+    #[must_use]
+    pub fn reopening(mut self, invoices: Arc<dyn ReopenInvoices>) -> Self {
+        self.reopening = Some(invoices);
+        self
+    }
+
+    /// Brings the ticket's invoice as far as it gets, delivered for the `receives`-th time, the dead letters by which
+    /// it came back among the deliveries.
+    pub(crate) async fn deal_with(
+        &self,
+        ticket: Ticket,
+        letters: &[LetterId],
+        receives: u32,
+        deadline: Deadline,
+    ) -> Verdict {
         let id = ticket.invoice_id;
         if !deadline.leaves(tokio::time::Instant::now(), TIME_TO_WORK) {
             return self.unless_last(receives, Verdict::ReturnAfter(NEXT_INVOCATION));
         }
         let now = self.clock.now();
         let holder = LeaseHolder(Uuid::new_v4());
-        match self.invoices.claim(id, Lease { holder, until: now + self.rules.lease }, now).await {
+        match self.claim(id, letters, Lease { holder, until: now + self.rules.lease }, now).await {
             Ok(Claim::Granted(invoice)) => self.work_on(&invoice, holder, ticket, receives, deadline).await,
             Ok(Claim::Finished(status)) => {
                 tracing::info!(event = "repeat_skipped", invoice = %id, ?status);
-                Verdict::Acknowledge
+                self.put_down(ticket, letters, receives, now).await
             }
             Ok(Claim::HeldByAnother) => self.unless_last(receives, Verdict::ReturnByVisibility),
             Ok(Claim::Unknown) if self.is_last(receives) => {
@@ -127,6 +173,46 @@ impl Worker {
                 } else {
                     Verdict::ReturnAfter(retry_delay(receives, fastrand::f64()))
                 }
+            }
+        }
+    }
+
+    /// Claims the invoice. A ticket of a failed one is an old repeat, unless it is a dead letter that somebody redrove:
+    /// that asks for one more try, and each letter gets one.
+    async fn claim(
+        &self,
+        id: InvoiceId,
+        letters: &[LetterId],
+        lease: Lease,
+        now: Timestamp,
+    ) -> Result<Claim, PortError> {
+        let claim = self.invoices.claim(id, lease, now).await?;
+        let (Claim::Finished(InvoiceStatus::Failed), Some(reopening)) = (&claim, &self.reopening) else {
+            return Ok(claim);
+        };
+        for letter in letters {
+            if matches!(reopening.reopen(id, &redriven(letter, now)).await?, Reopened::Opened | Reopened::StillOpen) {
+                tracing::info!(event = "invoice_reopened", invoice = %id);
+                return self.invoices.claim(id, lease, now).await;
+            }
+        }
+        Ok(claim)
+    }
+
+    /// Acknowledges a ticket of a finished invoice. A redriven letter of one whose mail came back goes back to the dead
+    /// letters: a redrive brings no better address, and nobody would see it any more.
+    async fn put_down(&self, ticket: Ticket, letters: &[LetterId], receives: u32, now: Timestamp) -> Verdict {
+        let (Some(reopening), Some(letter)) = (&self.reopening, letters.first()) else { return Verdict::Acknowledge };
+        match reopening.reopen(ticket.invoice_id, &redriven(letter, now)).await {
+            Ok(Reopened::NeedsAddress) => {
+                self.bury(&ticket.to_body(), "the mail came back for good, and only another address helps", receives)
+                    .await
+            }
+            // Opened meanwhile: its due time brings it back.
+            Ok(_) => Verdict::Acknowledge,
+            Err(error) => {
+                tracing::warn!(event = "letter_not_put_down", invoice = %ticket.invoice_id, %error);
+                Verdict::ReturnAfter(retry_delay(receives, fastrand::f64()))
             }
         }
     }
@@ -165,6 +251,8 @@ impl Worker {
         }
         let mail = mail::compose(&invoice.content, invoice.link_secret, &self.rules.public_url)
             .map_err(|error| Trouble::Permanent(error.to_string()))?;
+        let mail = Mail { to: invoice.email().clone(), ..mail };
+        self.check_suppression(invoice).await?;
 
         let turn = self.pace.turn(|turn| deadline.leaves(turn, TIME_TO_SEND)).ok_or(Trouble::OutOfTime)?;
         tokio::time::sleep_until(turn).await;
@@ -187,7 +275,7 @@ impl Worker {
         }
         answer.map_err(|error| {
             // A provider's words may quote the address, and reasons are shown and kept.
-            let reason = error.to_string().replace(invoice.content.email.as_str(), "the recipient");
+            let reason = invoice.without_address(&error.to_string());
             match error {
                 MailError::Rejected(_) => Trouble::Permanent(reason),
                 MailError::PutOff(_) | MailError::Unavailable(_) => Trouble::Passing(reason),
@@ -196,15 +284,28 @@ impl Worker {
         })
     }
 
+    /// Before the provider is called: it counts what it must turn away against us.
+    async fn check_suppression(&self, invoice: &Invoice) -> Result<(), Trouble> {
+        let Some(suppressions) = &self.suppressions else { return Ok(()) };
+        let Some(suppression) = suppressions.suppression(invoice.email()).await? else { return Ok(()) };
+        let what = match suppression.cause {
+            SuppressionCause::Bounce => "an earlier mail to it came back",
+            SuppressionCause::Complaint => "its owner complained of an earlier mail",
+        };
+        let day = suppression.at.singapore_date();
+        let reason = invoice.without_address(&suppression.reason);
+        Err(Trouble::Permanent(format!("the address gets no mail any more, since {what} on {day}: {reason}")))
+    }
+
     async fn generate(&self, invoice: &Invoice, holder: LeaseHolder) -> Result<(), Trouble> {
-        let content = invoice.content.clone();
-        // On a thread of its own: other invoices of the batch go on meanwhile.
-        let pdf = tokio::task::spawn_blocking(move || pdf::render(&content))
-            .await
-            .unwrap_or_else(|join| std::panic::resume_unwind(join.into_panic()))
-            .map_err(|error| Trouble::Permanent(error.to_string()))?;
-        let stored = StoredPdf { key: format!("invoices/{}.pdf", invoice.content.id), sha256: pdf.sha256() };
-        self.pdfs.store(&stored.key, pdf.into_bytes()).await?;
+        let pdf = self.renderer.render(invoice.content.clone()).await;
+        let pdf = pdf.map_err(|error| Trouble::Permanent(error.to_string()))?;
+        if pdf.missing_glyphs > 0 {
+            tracing::warn!(event = "glyphs_missing", invoice = %invoice.content.id, count = pdf.missing_glyphs);
+            telemetry::count("MissingGlyphs", pdf.missing_glyphs, self.clock.now());
+        }
+        let stored = StoredPdf { key: format!("invoices/{}.pdf", invoice.content.id), sha256: pdf.sha256 };
+        self.pdfs.store(&stored.key, pdf.bytes).await?;
         match self.invoices.generated(invoice.content.id, holder, &stored, self.clock.now()).await? {
             Held::Yes => Ok(()),
             Held::Lost => Err(Trouble::LeaseLost),
@@ -340,6 +441,12 @@ impl Worker {
     fn unless_last(&self, receives: u32, verdict: Verdict) -> Verdict {
         if self.is_last(receives) { Verdict::Acknowledge } else { verdict }
     }
+}
+
+/// What a dead letter wishes that somebody redrove.
+fn redriven(letter: &LetterId, now: Timestamp) -> Reopening {
+    let reason = "its dead letter was redriven".to_owned();
+    Reopening { letter: Some(letter.clone()), email: None, reason, due: now + FIRST_DUE, now }
 }
 
 fn panic_message(panic: &(dyn Any + Send)) -> String {

@@ -7,6 +7,8 @@ const WORDS = {
   stopped: "The mail server is stopped: connections are refused",
   hanging: "The mail server hangs: it accepts mail and never answers",
   rejecting: "The mail server rejects every recipient",
+  slow: "The mail server is slow",
+  hangingUp: "The mail server takes mail and hangs up",
   puttingOff: "The mail server puts every mail off",
 };
 

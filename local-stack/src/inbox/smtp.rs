@@ -4,6 +4,8 @@ use std::future::pending;
 use std::io;
 use std::mem::take;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use mailin::{Action, Handler, Response, Session, SessionBuilder, response};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -14,6 +16,8 @@ use super::ServerState;
 use super::store::Store;
 
 const SERVER_NAME: &str = "inbox.local";
+/// Slow, but quicker than anybody gives up.
+const SLOWNESS: Duration = Duration::from_millis(1500);
 const LONGEST_LINE: u64 = 1024 * 1024;
 
 /// Serves SMTP until it is aborted; the sessions end with it.
@@ -23,9 +27,10 @@ pub(super) async fn serve(listener: TcpListener, store: Arc<Store>, state: Serve
         tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok((socket, peer)) => {
-                    let delivery = Delivery { store: Arc::clone(&store), state, message: Vec::new() };
+                    let taken = Arc::new(AtomicU64::new(0));
+                    let delivery = Delivery { store: Arc::clone(&store), state, message: Vec::new(), taken: Arc::clone(&taken) };
                     let session = SessionBuilder::new(SERVER_NAME).build(peer.ip(), delivery);
-                    sessions.spawn(converse(socket, session, state));
+                    sessions.spawn(converse(socket, session, state, taken));
                 }
                 // Out of file descriptors, most likely: the next accept may succeed.
                 Err(_) => tokio::task::yield_now().await,
@@ -35,7 +40,12 @@ pub(super) async fn serve(listener: TcpListener, store: Arc<Store>, state: Serve
     }
 }
 
-async fn converse(socket: TcpStream, mut session: Session<Delivery>, state: ServerState) -> io::Result<()> {
+async fn converse(
+    socket: TcpStream,
+    mut session: Session<Delivery>,
+    state: ServerState,
+    taken: Arc<AtomicU64>,
+) -> io::Result<()> {
     let mut stream = BufReader::new(socket);
     answer(&mut stream, &session.greeting()).await?;
     let mut line = Vec::new();
@@ -45,10 +55,17 @@ async fn converse(socket: TcpStream, mut session: Session<Delivery>, state: Serv
         if read == 0 {
             return Ok(());
         }
+        if state == ServerState::Slow && line.trim_ascii().eq_ignore_ascii_case(b"DATA") {
+            tokio::time::sleep(SLOWNESS).await;
+        }
         if state == ServerState::Hanging && line.trim_ascii().eq_ignore_ascii_case(b"DATA") {
             pending::<()>().await;
         }
+        let taken_before = taken.load(Ordering::SeqCst);
         let response = session.process(&line);
+        if taken.load(Ordering::SeqCst) > taken_before && state == ServerState::HangingUp {
+            return Ok(());
+        }
         match response.action {
             Action::NoReply => {}
             Action::Reply => answer(&mut stream, &response).await?,
@@ -66,6 +83,8 @@ struct Delivery {
     store: Arc<Store>,
     state: ServerState,
     message: Vec<u8>,
+    /// How many mails this session has taken.
+    taken: Arc<AtomicU64>,
 }
 
 impl Handler for Delivery {
@@ -74,7 +93,11 @@ impl Handler for Delivery {
             // A real server quotes the address, too.
             ServerState::Rejecting => Response::custom(550, format!("5.1.1 <{to}>: no such mailbox here")),
             ServerState::PuttingOff => Response::custom(451, "4.7.1 too many mails, try again later".to_owned()),
-            ServerState::Running | ServerState::Hanging | ServerState::Stopped => response::OK,
+            ServerState::Running
+            | ServerState::Hanging
+            | ServerState::Stopped
+            | ServerState::Slow
+            | ServerState::HangingUp => response::OK,
         }
     }
 
@@ -85,7 +108,10 @@ impl Handler for Delivery {
 
     fn data_end(&mut self) -> Response {
         match self.store.add(take(&mut self.message)) {
-            Ok(id) => Response::custom(250, format!("2.0.0 Ok: queued as {id}")),
+            Ok(id) => {
+                self.taken.fetch_add(1, Ordering::SeqCst);
+                Response::custom(250, format!("2.0.0 Ok: queued as {id}"))
+            }
             Err(error) => Response::custom(451, format!("4.3.0 cannot store the mail: {error}")),
         }
     }

@@ -1,11 +1,26 @@
 //! The queue of messages that a person must look at.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use aws_sdk_sqs::Client;
-use aws_sdk_sqs::types::MessageAttributeValue;
+use aws_sdk_sqs::types::{Message, MessageAttributeValue, MessageSystemAttributeName};
+use uuid::Uuid;
 
 use super::failure::port_error;
-use crate::ports::{DeadLetter, PortError};
+use crate::domain::{LetterId, Timestamp};
+use crate::ports::{BuriedTicket, DeadLetter, PortError, TakeDeadLetters};
+
+/// The message attribute that names a dead letter. A redrive, which makes a new message of it, keeps its attributes.
+pub const LETTER_ATTRIBUTE: &str = "letter";
+
+const REASON_ATTRIBUTE: &str = "reason";
+
+/// How long one look into the queue waits: without waiting, SQS asks only some of its servers.
+const LOOK: i32 = 1;
+
+/// How many looks in a row must find nothing before the queue counts as empty.
+const EMPTY_LOOKS: u32 = 2;
 
 /// The dead-letter queue, as the worker writes to it when it knows the reason. SQS moves messages there too, but mute.
 #[derive(Clone, Debug)]
@@ -25,20 +40,90 @@ impl DeadLetterQueue {
 #[async_trait]
 impl DeadLetter for DeadLetterQueue {
     async fn bury(&self, body: &str, reason: &str) -> Result<(), PortError> {
-        let reason = MessageAttributeValue::builder()
-            .data_type("String")
-            .string_value(fit_for_sqs(reason))
-            .build()
-            .map_err(|error| PortError::Broken(error.to_string()))?;
+        let text = |value: String| {
+            MessageAttributeValue::builder()
+                .data_type("String")
+                .string_value(value)
+                .build()
+                .map_err(|error| PortError::Broken(error.to_string()))
+        };
         self.client
             .send_message()
             .queue_url(&self.url)
             .message_body(body)
-            .message_attributes("reason", reason)
+            .message_attributes(REASON_ATTRIBUTE, text(fit_for_sqs(reason))?)
+            .message_attributes(LETTER_ATTRIBUTE, text(Uuid::new_v4().to_string())?)
             .send()
             .await
             .map(|_| ())
             .map_err(|error| port_error(&error))
+    }
+}
+
+#[async_trait]
+impl TakeDeadLetters for DeadLetterQueue {
+    async fn take(&self, hidden_for: Duration) -> Result<Vec<BuriedTicket>, PortError> {
+        for _ in 0..EMPTY_LOOKS {
+            let answer = self
+                .client
+                .receive_message()
+                .queue_url(&self.url)
+                .max_number_of_messages(10)
+                .visibility_timeout(i32::try_from(hidden_for.as_secs()).unwrap_or(i32::MAX))
+                .wait_time_seconds(LOOK)
+                .message_attribute_names("All")
+                .message_system_attribute_names(MessageSystemAttributeName::SentTimestamp)
+                .send()
+                .await
+                .map_err(|error| port_error(&error))?;
+            let messages = answer.messages.unwrap_or_default();
+            if !messages.is_empty() {
+                return Ok(messages.into_iter().map(buried).collect());
+            }
+        }
+        Ok(vec![])
+    }
+
+    async fn put_back(&self, ticket: &BuriedTicket) -> Result<(), PortError> {
+        self.client
+            .change_message_visibility()
+            .queue_url(&self.url)
+            .receipt_handle(&ticket.receipt_handle)
+            .visibility_timeout(0)
+            .send()
+            .await
+            .map(|_| ())
+            .map_err(|error| port_error(&error))
+    }
+
+    async fn remove(&self, ticket: &BuriedTicket) -> Result<(), PortError> {
+        self.client
+            .delete_message()
+            .queue_url(&self.url)
+            .receipt_handle(&ticket.receipt_handle)
+            .send()
+            .await
+            .map(|_| ())
+            .map_err(|error| port_error(&error))
+    }
+}
+
+fn buried(message: Message) -> BuriedTicket {
+    let attribute = |name| {
+        let attributes = message.message_attributes.as_ref();
+        attributes.and_then(|attributes| attributes.get(name)?.string_value.clone())
+    };
+    let sent = message
+        .attributes
+        .as_ref()
+        .and_then(|attributes| attributes.get(&MessageSystemAttributeName::SentTimestamp)?.parse().ok());
+    BuriedTicket {
+        // What SQS itself gave up has no name of ours, but it has never been through a redrive of ours either.
+        letter: LetterId(attribute(LETTER_ATTRIBUTE).unwrap_or_else(|| message.message_id.clone().unwrap_or_default())),
+        reason: attribute(REASON_ATTRIBUTE),
+        since: Timestamp::from_millis(sent.unwrap_or_default()),
+        body: message.body.unwrap_or_default(),
+        receipt_handle: message.receipt_handle.unwrap_or_default(),
     }
 }
 

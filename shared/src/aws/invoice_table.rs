@@ -1,5 +1,8 @@
 //! Invoices in DynamoDB, with the outbox in them: an unfinished invoice has a `due` time in a sparse index.
 
+mod delivery;
+mod reopening;
+
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -14,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use super::failure::port_error;
 use super::row::{Row, attribute, from_row, number, text, to_row};
 use crate::domain::{
-    Attempt, Invoice, InvoiceContent, InvoiceId, InvoiceState, InvoiceStatus, Lease, LeaseHolder, LinkSecret,
-    ProviderMessageId, StoredPdf, Timestamp,
+    AddressCorrection, Attempt, Delivery, DeliveryReport, Invoice, InvoiceContent, InvoiceId, InvoiceState,
+    InvoiceStatus, Lease, LeaseHolder, LetterId, LinkSecret, Mailing, ProviderMessageId, StoredPdf, Timestamp,
 };
 use crate::ports::{
     Claim, CreateInvoices, DUE_SHARDS, DueInvoice, DuePage, Held, InvoiceCreation, InvoiceSummary, LetGo, NewInvoice,
@@ -95,6 +98,18 @@ struct InvoiceRow {
     link_secret: LinkSecret,
     #[serde(skip_serializing_if = "Option::is_none")]
     link_expires: Option<Timestamp>,
+    #[serde(default)]
+    corrections: Vec<AddressCorrection>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delivery: Option<Delivery>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delivery_reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delivery_at: Option<Timestamp>,
+    #[serde(default)]
+    retired_messages: Vec<ProviderMessageId>,
+    #[serde(default)]
+    handled_letters: Vec<LetterId>,
     updated_at: Timestamp,
 }
 
@@ -112,9 +127,23 @@ impl InvoiceRow {
                 InvoiceState::Failed { reason: self.reason.ok_or_else(|| missing("reason"))?, pdf: self.pdf }
             }
         };
+        let updated_at = self.updated_at;
+        let report = self.delivery.map(|delivery| DeliveryReport {
+            delivery,
+            reason: self.delivery_reason,
+            at: self.delivery_at.unwrap_or(updated_at),
+        });
+        let mailing = Mailing {
+            corrections: self.corrections,
+            message_id: self.provider_message_id,
+            report,
+            retired: self.retired_messages,
+            handled_letters: self.handled_letters,
+        };
         Ok(Invoice {
             content: self.content,
             state,
+            mailing,
             due: self.due,
             parks: self.parks,
             abandoned: self.abandoned,
@@ -122,7 +151,7 @@ impl InvoiceRow {
             attempt_count: self.attempt_count,
             link_secret: self.link_secret,
             link_expires: self.link_expires,
-            updated_at: self.updated_at,
+            updated_at,
         })
     }
 }
@@ -151,6 +180,12 @@ impl CreateInvoices for InvoiceTable {
             provider_message_id: None,
             link_secret: invoice.link_secret,
             link_expires: None,
+            corrections: vec![],
+            delivery: None,
+            delivery_reason: None,
+            delivery_at: None,
+            retired_messages: vec![],
+            handled_letters: vec![],
             updated_at: invoice.content.created_at,
             content: invoice.content.clone(),
         })?;

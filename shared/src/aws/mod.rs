@@ -8,12 +8,14 @@ mod invoice_table;
 mod parcel_table;
 mod row;
 mod ses;
+mod suppression_table;
 mod ticket_queue;
 
 pub use bucket::InvoiceBucket;
 pub use clients::Clients;
-pub use dead_letters::DeadLetterQueue;
+pub use dead_letters::{DeadLetterQueue, LETTER_ATTRIBUTE};
 pub use invoice_table::InvoiceTable;
 pub use parcel_table::ParcelTable;
-pub use ses::Ses;
+pub use ses::{INVOICE_TAG, Ses};
+pub use suppression_table::SuppressionTable;
 pub use ticket_queue::TicketQueue;

@@ -4,50 +4,52 @@ use async_trait::async_trait;
 use aws_sdk_sesv2::Client;
 use aws_sdk_sesv2::error::{ConnectorError, SdkError};
 use aws_sdk_sesv2::operation::send_email::SendEmailError;
-use aws_sdk_sesv2::types::{Body, Content, Destination, EmailContent, Message, MessageTag};
+use aws_sdk_sesv2::primitives::Blob;
+use aws_sdk_sesv2::types::{Destination, EmailContent, MessageTag, RawMessage};
 
 use super::failure::describe;
 use crate::domain::ProviderMessageId;
+use crate::mime::Sender;
 use crate::ports::{Mail, MailError, SendMail};
 
-/// SES, and the sender's address.
+/// The tag that names a mail's invoice. SES puts it into every event about the mail.
+pub const INVOICE_TAG: &str = "invoiceId";
+
+/// SES, the sender, and the configuration set by which SES tells what becomes of each mail.
 #[derive(Clone, Debug)]
 pub struct Ses {
     client: Client,
-    from: String,
+    sender: Sender,
+    configuration_set: String,
 }
 
 impl Ses {
     /// `client` must not retry, see [`super::Clients::sesv2`].
     #[must_use]
-    pub fn new(client: Client, from: String) -> Self {
-        Self { client, from }
+    pub fn new(client: Client, sender: Sender, configuration_set: String) -> Self {
+        Self { client, sender, configuration_set }
     }
 }
 
 #[async_trait]
 impl SendMail for Ses {
     async fn send(&self, mail: &Mail) -> Result<ProviderMessageId, MailError> {
-        let utf8 = |data: &str| {
-            Content::builder()
-                .data(data)
-                .charset("UTF-8")
-                .build()
-                .map_err(|error| MailError::Rejected(error.to_string()))
-        };
-        let body = Body::builder().text(utf8(&mail.text)?).html(utf8(&mail.html)?).build();
-        let message = Message::builder().subject(utf8(&mail.subject)?).body(body).build();
+        // Our own MIME, not SES's: names of any script are encoded in one place, for every provider.
+        let raw = RawMessage::builder()
+            .data(Blob::new(self.sender.message(mail)?.formatted()))
+            .build()
+            .map_err(|error| MailError::Rejected(error.to_string()))?;
         let tag = MessageTag::builder()
-            .name("invoiceId")
+            .name(INVOICE_TAG)
             .value(mail.invoice.to_string())
             .build()
             .map_err(|error| MailError::Rejected(error.to_string()))?;
         let call = self
             .client
             .send_email()
-            .from_email_address(&self.from)
+            .configuration_set_name(&self.configuration_set)
             .destination(Destination::builder().to_addresses(mail.to.as_str()).build())
-            .content(EmailContent::builder().simple(message).build())
+            .content(EmailContent::builder().raw(raw).build())
             .email_tags(tag)
             .send();
         match call.await {

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 /// Longest address that SMTP can carry: RFC 5321 section 4.5.3.1.3 bounds a path to 256 octets with its brackets.
 const MAX_LENGTH: usize = 254;
 
-/// An e-mail address of the plain form `local@domain.tld`, ASCII, at most 254 characters.
+/// An e-mail address of the plain form `local@domain.tld`, ASCII, at most 254 characters. A domain of another script is
+/// kept in its ASCII form.
 ///
 /// `Debug` hides it, so that it cannot reach a log by accident.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +36,27 @@ impl EmailAddress {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Whether mail to both reaches the same person: no mail system of today tells `Tan@` from `tan@`.
+    #[must_use]
+    pub fn is_same_mailbox(&self, other: &Self) -> bool {
+        self.0.eq_ignore_ascii_case(&other.0)
+    }
+
+    /// The text with this address, however it is capitalized, replaced by "the recipient".
+    #[must_use]
+    pub fn hidden_in(&self, text: &str) -> String {
+        let (lower, address) = (text.to_ascii_lowercase(), self.0.to_ascii_lowercase());
+        let mut hidden = String::with_capacity(text.len());
+        let mut from = 0;
+        for (at, _) in lower.match_indices(&address) {
+            hidden.push_str(&text[from..at]);
+            hidden.push_str("the recipient");
+            from = at + address.len();
+        }
+        hidden.push_str(&text[from..]);
+        hidden
+    }
 }
 
 impl FromStr for EmailAddress {
@@ -45,6 +67,7 @@ impl FromStr for EmailAddress {
         if text.is_empty() {
             return Err(InvalidEmailAddress::Missing);
         }
+        let text = &with_ascii_domain(text)?;
         if text.len() > MAX_LENGTH {
             return Err(InvalidEmailAddress::TooLong);
         }
@@ -55,6 +78,17 @@ impl FromStr for EmailAddress {
             .map_err(|_| InvalidEmailAddress::Malformed)?;
         let plain = text.is_ascii() && !text.contains(['"', '(', ')', '\\']) && domain_is_a_host_name(parsed.domain());
         if plain { Ok(Self(text.to_owned())) } else { Err(InvalidEmailAddress::Malformed) }
+    }
+}
+
+/// A domain of another script has an ASCII form that every mail server understands (RFC 5891); a local part has none.
+fn with_ascii_domain(text: &str) -> Result<String, InvalidEmailAddress> {
+    match text.rsplit_once('@') {
+        Some((local, domain)) if !domain.is_ascii() => {
+            let domain = idna::domain_to_ascii_strict(domain).map_err(|_| InvalidEmailAddress::Malformed)?;
+            Ok(format!("{local}@{domain}"))
+        }
+        _ => Ok(text.to_owned()),
     }
 }
 
@@ -130,6 +164,24 @@ mod tests {
         let long = format!("{}@example.com", "a".repeat(243));
         assert_eq!(long.len(), 255);
         assert_eq!(long.parse::<EmailAddress>(), Err(InvalidEmailAddress::TooLong));
+    }
+
+    #[test]
+    fn a_domain_of_another_script_is_kept_in_its_ascii_form() {
+        assert_eq!("tan@例え.jp".parse::<EmailAddress>().unwrap().as_str(), "tan@xn--r8jz45g.jp");
+        assert_eq!("tan@münchen.de".parse::<EmailAddress>().unwrap().as_str(), "tan@xn--mnchen-3ya.de");
+        assert_eq!("tan@\u{202e}例え.jp".parse::<EmailAddress>(), Err(InvalidEmailAddress::Malformed));
+    }
+
+    #[test]
+    fn an_address_is_hidden_in_a_text_however_it_is_capitalized() {
+        let address: EmailAddress = "tan@example.com".parse().unwrap();
+        assert_eq!(
+            address.hidden_in("550 <Tan@Example.com> é: no tan@example.com"),
+            "550 <the recipient> é: no the recipient"
+        );
+        assert_eq!(address.hidden_in("no such user"), "no such user");
+        assert!(address.is_same_mailbox(&"TAN@example.com".parse().unwrap()));
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod email_address;
 mod invoice;
 mod lease;
 mod link;
+mod mailing;
 mod money;
 mod owner;
 mod parcel;
@@ -24,6 +25,10 @@ pub use invoice::{
 };
 pub use lease::{Lease, LeaseHolder};
 pub use link::{InvalidLinkToken, LINK_LIFETIME, LinkSecret, LinkToken};
+pub use mailing::{
+    AddressCorrection, AddressHash, Consequence, Delivery, DeliveryReport, LetterId, MailNews, MailReport, Mailing,
+    Reopened, Reopening, Suppression, SuppressionCause,
+};
 pub use money::{Currency, InvalidMoney, Money, UnknownCurrency};
 pub use owner::OwnerId;
 pub use parcel::{Parcel, ParcelId, ParcelStatus, TrackingEvent};

@@ -34,6 +34,13 @@ impl Timestamp {
         self.0.div_euclid(1000)
     }
 
+    /// Reads RFC 3339, such as `2026-11-30T01:02:03.456Z`.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let time = OffsetDateTime::parse(text, &time::format_description::well_known::Rfc3339).ok()?;
+        i64::try_from(time.unix_timestamp_nanos() / 1_000_000).ok().map(Self)
+    }
+
     /// The calendar day in Singapore: 2025-12-31T16:30Z is 1 January 2026.
     ///
     /// # Panics

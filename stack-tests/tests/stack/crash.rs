@@ -15,6 +15,7 @@ async fn an_invoice_whose_worker_was_killed_under_its_lease_is_mailed_by_the_nex
         state_dir: directory.path().join("state"),
         fresh: true,
         parameters: [].into(),
+        faults: None,
         progress: std::sync::Arc::new(|_| {}),
     })
     .await

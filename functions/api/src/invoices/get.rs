@@ -2,7 +2,9 @@
 
 use axum::Json;
 use axum::extract::State;
-use parceltrack::domain::{AttemptOutcome, Currency, Invoice, InvoiceId, InvoiceState, InvoiceStatus, Money, TaxCode};
+use parceltrack::domain::{
+    AttemptOutcome, Currency, Delivery, Invoice, InvoiceId, InvoiceState, InvoiceStatus, Money, TaxCode,
+};
 use serde::Serialize;
 
 use super::of_caller;
@@ -35,6 +37,10 @@ pub(crate) struct InvoiceOut {
     updated_at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     sent_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delivery: Option<Delivery>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delivery_reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_attempt_at: Option<String>,
     attempt_count: u32,
@@ -72,6 +78,7 @@ impl From<Invoice> for InvoiceOut {
     fn from(invoice: Invoice) -> Self {
         let totals = invoice.content.totals();
         let (issued_on, due_on) = (invoice.content.issued_on().to_string(), invoice.content.due_on().to_string());
+        let delivery = invoice.delivery();
         let currency = invoice.content.currency;
         let plain = |money: Money| money.plain(currency);
         let (sent_at, reason) = match &invoice.state {
@@ -114,6 +121,8 @@ impl From<Invoice> for InvoiceOut {
             created_at: invoice.content.created_at.to_string(),
             updated_at: invoice.updated_at.to_string(),
             sent_at,
+            delivery,
+            delivery_reason: invoice.mailing.report.as_ref().and_then(|report| report.reason.clone()),
             next_attempt_at: invoice.due.map(|due| due.to_string()),
             attempt_count: invoice.attempt_count,
             attempts: invoice

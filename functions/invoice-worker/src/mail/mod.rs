@@ -36,8 +36,87 @@ pub(crate) fn compose(invoice: &InvoiceContent, secret: LinkSecret, public_url: 
     Ok(Mail {
         invoice: invoice.id,
         to: invoice.email.clone(),
-        subject: format!("Invoice {} for parcel {}", words.number, words.tracking_number),
+        to_name: words.recipient.clone(),
+        subject: format!("Invoice {}: {} for parcel {}", words.number, words.total, words.tracking_number),
         text: TextPart(&words).render()?,
         html: HtmlPart(&words).render()?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use parceltrack::domain::{
+        Billing, Currency, Line, Money, OwnerId, Parcel, ParcelId, ParcelStatus, Seller, TaxCode, Text, Timestamp,
+    };
+    use parceltrack::mime::Sender;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn text<const MAX: usize>(text: &str) -> Text<MAX> {
+        Text::try_from(text.to_owned()).unwrap()
+    }
+
+    fn mail_to(recipient: &str, unit_price: i64) -> Mail {
+        let now = Timestamp::from_millis(1_767_198_600_000);
+        let parcel = Parcel {
+            id: ParcelId(Uuid::nil()),
+            owner: OwnerId::house(),
+            tracking_number: "LCL48291057".parse().unwrap(),
+            recipient: text(recipient),
+            email: "tan+parcels@example.com".parse().unwrap(),
+            address: None,
+            postal_code: None,
+            phone: None,
+            reference: None,
+            status: ParcelStatus::Created,
+            created_at: now,
+            updated_at: now,
+            events: vec![],
+        };
+        let billing = Billing {
+            seller: Seller {
+                name: text("Lion City Logistics Pte Ltd"),
+                address: text("8 Changi South Street 1, Singapore 486111"),
+                gst_number: text("M9-0001234-5"),
+                registration_number: text("201912345K"),
+                email: "billing@lioncity.example".parse().unwrap(),
+            },
+            payment_terms_days: 14,
+            delivery_fee: Money::ZERO,
+        };
+        let price = Money::from_minor(unit_price);
+        let line = Line::new(text("Delivery"), 1, price, TaxCode::Standard, Currency::Sgd).unwrap();
+        let invoice = InvoiceContent::of_parcel(&parcel, vec![line], Currency::Sgd, &billing, now);
+        compose(&invoice, LinkSecret(Uuid::nil()), "https://parcels.example").unwrap()
+    }
+
+    #[test]
+    fn the_mail_says_number_amount_tracking_number_and_link() {
+        let mail = mail_to("Tan Wei Ming", 100_000_000);
+        insta::assert_snapshot!("subject", mail.subject);
+        insta::assert_snapshot!("text", mail.text);
+        insta::assert_snapshot!("html", mail.html);
+    }
+
+    #[test]
+    fn the_mail_on_the_wire_is_as_reviewed_but_for_its_date() {
+        let sender = Sender::parse("Lion City Logistics <invoices@lioncity.example>").unwrap();
+        let wire = String::from_utf8(sender.message(&mail_to("陈伟明", 1250)).unwrap().formatted()).unwrap();
+        let wire: Vec<_> = wire.split("\r\n").filter(|line| !line.starts_with("Date: ")).collect();
+        insta::assert_snapshot!("wire", wire.join("\n"));
+    }
+
+    #[test]
+    fn markup_in_a_name_stays_a_name() {
+        let mail = mail_to("<img src=x onerror=alert(1)> & \"Co\"", 1250);
+        assert!(!mail.html.contains("<img"), "{}", mail.html);
+        assert!(mail.html.contains("&#60;img") || mail.html.contains("&lt;img"));
+        assert!(mail.text.contains("<img src=x onerror=alert(1)> & \"Co\""), "the text part is no markup");
+    }
+
+    #[test]
+    fn the_same_invoice_gives_the_same_mail() {
+        assert_eq!(mail_to("Tan Wei Ming", 1250), mail_to("Tan Wei Ming", 1250));
+    }
 }

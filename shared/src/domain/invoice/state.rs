@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::{LinkSecret, Timestamp};
+use super::super::{LinkSecret, Mailing, Timestamp};
 use super::InvoiceContent;
 
 /// How many attempts an invoice remembers; an outage of days must not outgrow the table's row.
@@ -29,7 +29,7 @@ pub enum InvoiceStatus {
     Pending,
     /// The PDF is stored; the mail is not yet accepted.
     Generated,
-    /// The provider has accepted the mail. Final.
+    /// The provider has accepted the mail. What becomes of that is `delivery`.
     Sent,
     /// It will not succeed by itself; a person looks.
     Failed,
@@ -95,6 +95,10 @@ pub enum AttemptOutcome {
     Parked,
     /// It was given up.
     Failed,
+    /// No attempt, but what made the next one possible: a person, or a redrive, opened it again.
+    Reopened,
+    /// No attempt either: a person decided that there shall be none.
+    Dropped,
 }
 
 /// One attempt to bring an invoice to its end.
@@ -104,7 +108,7 @@ pub struct Attempt {
     pub at: Timestamp,
     /// How it ended.
     pub outcome: AttemptOutcome,
-    /// Why it did not succeed.
+    /// Why it did not succeed, or who opened or dropped it and why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -130,6 +134,8 @@ pub struct Invoice {
     pub link_secret: LinkSecret,
     /// Until when the mailed link is good; `None` until the first mail.
     pub link_expires: Option<Timestamp>,
+    /// Where its mail goes, and what the provider says of it.
+    pub mailing: Mailing,
     /// When it last changed.
     pub updated_at: Timestamp,
 }

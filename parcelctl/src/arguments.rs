@@ -1,0 +1,137 @@
+//! What can be asked for.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use parceltrack::domain::EmailAddress;
+use uuid::Uuid;
+
+use crate::select::Selection;
+
+const AFTER: &str = "\
+Settings come from the environment, or all from --env-file: INVOICES_TABLE, SUPPRESSIONS_TABLE, TICKETS_QUEUE_URL,
+DEAD_LETTER_QUEUE_URL, and what the AWS SDK reads.
+
+Exit codes: 0 done; 1 an error, or something was left undone; 2 wrong usage; 3 nothing found.";
+
+/// For the operators of `ParcelTrack`: dead letters, and the story of an invoice
+#[derive(Parser)]
+#[command(name = "parcelctl", version, after_help = AFTER)]
+pub(crate) struct Arguments {
+    /// File of NAME=value lines with the settings, such as .local/env; without it, the environment
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) env_file: Option<PathBuf>,
+    /// One JSON document, for programs
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Tickets that will not succeed by themselves
+    #[command(subcommand)]
+    DeadLetters(DeadLetters),
+    /// One invoice
+    #[command(subcommand)]
+    Invoice(InvoiceCommand),
+    /// Addresses that get no mail any more, since a mail to them came back or was called spam
+    #[command(subcommand)]
+    Suppression(SuppressionCommand),
+}
+
+#[derive(Subcommand)]
+pub(crate) enum DeadLetters {
+    /// All of them, by reason
+    List {
+        /// Only those whose reason contains this
+        #[arg(long, value_name = "TEXT")]
+        group: Option<String>,
+    },
+    /// One of them, with the story of its invoice
+    Show {
+        /// The letter, or the first characters of it; or its invoice's id or number
+        which: String,
+    },
+    /// Try their invoices again
+    Retry {
+        #[command(flatten)]
+        selection: SelectionArguments,
+        /// At most so many a second
+        #[arg(long, default_value_t = 10.0, value_parser = rate)]
+        rate: f64,
+        /// Mail to this address from now on; the invoice itself stays as it is
+        #[arg(long, value_name = "ADDRESS")]
+        set_email: Option<EmailAddress>,
+    },
+    /// Remove them; their invoices stay failed
+    Drop {
+        #[command(flatten)]
+        selection: SelectionArguments,
+        /// Why, for the invoice's story
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+    },
+}
+
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct SelectionArguments {
+    /// Letters, or the first characters of them; or their invoices' ids or numbers
+    which: Vec<String>,
+    /// All whose reason contains this
+    #[arg(long, value_name = "TEXT")]
+    group: Option<String>,
+    /// All
+    #[arg(long)]
+    all: bool,
+}
+
+impl From<SelectionArguments> for Selection {
+    fn from(arguments: SelectionArguments) -> Self {
+        match arguments.group {
+            Some(text) => Self::Group(text),
+            None if arguments.all => Self::All,
+            None => Self::Named(arguments.which),
+        }
+    }
+}
+
+#[derive(Subcommand)]
+pub(crate) enum InvoiceCommand {
+    /// Its whole story: each attempt, its time, reason and next step
+    Show {
+        /// The invoice's id
+        id: Uuid,
+    },
+    /// Try it again, whether or not there is a dead letter of it
+    Retry {
+        /// The invoice's id
+        id: Uuid,
+        /// Mail to this address from now on; the invoice itself stays as it is
+        #[arg(long, value_name = "ADDRESS")]
+        set_email: Option<EmailAddress>,
+    },
+}
+
+#[derive(Subcommand)]
+pub(crate) enum SuppressionCommand {
+    /// Why an address gets no mail
+    Show {
+        /// The address
+        address: EmailAddress,
+    },
+    /// Allow mail to it again
+    Remove {
+        /// The address
+        address: EmailAddress,
+    },
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(rate) if rate > 0.0 && f64::is_finite(rate) => Ok(rate),
+        _ => Err("must be a number above zero".to_owned()),
+    }
+}

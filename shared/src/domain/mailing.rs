@@ -1,0 +1,427 @@
+//! What becomes of an invoice's mail once the provider has it, and what that means for the invoice.
+//!
+//! The provider's news come late, twice and in any order. What an invoice makes of them is decided here, without a
+//! clock or a table, from the invoice as it stands.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::{EmailAddress, Invoice, InvoiceId, InvoiceStatus, ProviderMessageId, Timestamp};
+
+/// What the provider said last of a mail that it accepted. Later ones outweigh earlier ones, whatever their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Delivery {
+    /// The provider has it.
+    Accepted,
+    /// The recipient's mail server has it.
+    Delivered,
+    /// It came back.
+    Bounced,
+    /// The recipient called it spam.
+    Complained,
+}
+
+/// The provider's word about a mail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeliveryReport {
+    /// What it said.
+    pub delivery: Delivery,
+    /// Why, where there is something to explain.
+    pub reason: Option<String>,
+    /// When it said so.
+    pub at: Timestamp,
+}
+
+/// Another address than the one that the invoice was made for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AddressCorrection {
+    /// Since when.
+    pub at: Timestamp,
+    /// Where the mail goes.
+    pub email: EmailAddress,
+}
+
+/// What tells one dead letter from every other, also after a redrive has made a new message of it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct LetterId(pub String);
+
+impl fmt::Display for LetterId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// Everything about an invoice's mail but whether it was sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mailing {
+    /// Where the mail went after the address was found to be wrong, oldest first.
+    pub corrections: Vec<AddressCorrection>,
+    /// What the provider calls the mail.
+    pub message_id: Option<ProviderMessageId>,
+    /// What the provider said of it.
+    pub report: Option<DeliveryReport>,
+    /// Mails from before the invoice was opened again. What is said of them counts no more.
+    pub retired: Vec<ProviderMessageId>,
+    /// Dead letters by which the invoice was opened again. None does it twice.
+    pub handled_letters: Vec<LetterId>,
+}
+
+/// What the provider tells of one mail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MailReport {
+    /// The invoice that it carries.
+    pub invoice: InvoiceId,
+    /// What the provider calls it.
+    pub message_id: ProviderMessageId,
+    /// To whom it went.
+    pub to: EmailAddress,
+    /// What is told.
+    pub news: MailNews,
+    /// When the provider took it.
+    pub sent_at: Timestamp,
+    /// When this was told.
+    pub at: Timestamp,
+}
+
+/// What can be told of a mail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MailNews {
+    /// It is on its way, there, or back.
+    Delivery {
+        /// How far it came.
+        delivery: Delivery,
+        /// Why, where there is something to explain.
+        reason: Option<String>,
+    },
+    /// The provider took it, looked into it, and will not send it.
+    Rejected {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// What a report does to an invoice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Consequence {
+    /// The mail is out and nobody had recorded it: the invoice is `Sent`.
+    Sends,
+    /// The invoice was `Sent`; now more is known of its mail.
+    Updates,
+    /// The mail never left: the invoice is `Failed`.
+    Fails,
+    /// It was known, outweighed, or about a mail that counts no more.
+    None,
+}
+
+/// A wish to try again what a person has looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reopening {
+    /// The dead letter that asks for it, if one does.
+    pub letter: Option<LetterId>,
+    /// The right address, where the old one was wrong.
+    pub email: Option<EmailAddress>,
+    /// Who or what asks, for the invoice's story.
+    pub reason: String,
+    /// When somebody must look if the ticket that follows does not finish it.
+    pub due: Timestamp,
+    /// The present moment.
+    pub now: Timestamp,
+}
+
+/// What a wish to try again does to an invoice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reopened {
+    /// It was finished without success, and is open again.
+    Opened,
+    /// It was open, and goes to another address now.
+    Readdressed,
+    /// It was open already.
+    StillOpen,
+    /// A worker has it right now, so its address cannot be changed.
+    HeldByWorker,
+    /// This very letter has opened it before, and it failed again: another letter tells of that.
+    HandledBefore,
+    /// It was sent, and there is nothing to try again.
+    Sent,
+    /// It was sent and came back, which only another address can mend.
+    NeedsAddress,
+    /// There is no such invoice.
+    Unknown,
+}
+
+impl Invoice {
+    /// Where its mail goes.
+    #[must_use]
+    pub fn email(&self) -> &EmailAddress {
+        self.mailing.corrections.last().map_or(&self.content.email, |correction| &correction.email)
+    }
+
+    /// A text without the recipient's addresses, which other people's words may quote.
+    #[must_use]
+    pub fn without_address(&self, text: &str) -> String {
+        let corrected = self.mailing.corrections.iter().map(|correction| &correction.email);
+        [&self.content.email].into_iter().chain(corrected).fold(text.to_owned(), |text, email| email.hidden_in(&text))
+    }
+
+    /// What the provider said last of its mail; at least that it has it, once it is sent.
+    #[must_use]
+    pub fn delivery(&self) -> Option<Delivery> {
+        match (self.state.status(), &self.mailing.report) {
+            (_, Some(report)) => Some(report.delivery),
+            (InvoiceStatus::Sent, None) => Some(Delivery::Accepted),
+            _ => None,
+        }
+    }
+
+    /// What a report about one of its mails does to it.
+    #[must_use]
+    pub fn consequence_of(&self, report: &MailReport) -> Consequence {
+        let status = self.state.status();
+        if self.mailing.retired.contains(&report.message_id) || !self.email().is_same_mailbox(&report.to) {
+            return Consequence::None;
+        }
+        match (&report.news, status) {
+            // Without a PDF no mail was sent; and what failed is for a person to look at.
+            (MailNews::Delivery { .. }, InvoiceStatus::Pending | InvoiceStatus::Failed)
+            | (MailNews::Rejected { .. }, InvoiceStatus::Failed) => Consequence::None,
+            (MailNews::Delivery { .. }, InvoiceStatus::Generated) => Consequence::Sends,
+            (MailNews::Delivery { delivery, reason }, InvoiceStatus::Sent) => {
+                let known = self.mailing.report.as_ref();
+                // An explanation is news as well, such as why a mail is still on its way.
+                let explains = known
+                    .is_none_or(|known| known.delivery == *delivery && known.reason != *reason && reason.is_some());
+                let outweighs = known.is_none_or(|known| known.delivery < *delivery);
+                if outweighs || explains { Consequence::Updates } else { Consequence::None }
+            }
+            (MailNews::Rejected { .. }, InvoiceStatus::Pending | InvoiceStatus::Generated) => Consequence::Fails,
+            (MailNews::Rejected { .. }, InvoiceStatus::Sent) => {
+                let this_mail = self.mailing.message_id.as_ref() == Some(&report.message_id);
+                let on_its_way = self.delivery() == Some(Delivery::Accepted);
+                if this_mail && on_its_way { Consequence::Fails } else { Consequence::None }
+            }
+        }
+    }
+
+    /// What a wish to try again does to it. An address can change only while no worker has the invoice, which the
+    /// write must see to.
+    #[must_use]
+    pub fn reopened_by(&self, wish: &Reopening) -> Reopened {
+        let other_address = wish.email.as_ref().is_some_and(|email| email != self.email());
+        match self.state.status() {
+            InvoiceStatus::Pending | InvoiceStatus::Generated if other_address => Reopened::Readdressed,
+            InvoiceStatus::Pending | InvoiceStatus::Generated => Reopened::StillOpen,
+            InvoiceStatus::Failed | InvoiceStatus::Sent
+                if wish.letter.as_ref().is_some_and(|letter| self.mailing.handled_letters.contains(letter)) =>
+            {
+                Reopened::HandledBefore
+            }
+            InvoiceStatus::Failed => Reopened::Opened,
+            InvoiceStatus::Sent if self.delivery() != Some(Delivery::Bounced) => Reopened::Sent,
+            InvoiceStatus::Sent if other_address => Reopened::Opened,
+            InvoiceStatus::Sent => Reopened::NeedsAddress,
+        }
+    }
+}
+
+/// Why an address gets no mail any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SuppressionCause {
+    /// The address does not exist, or takes no mail for good.
+    Bounce,
+    /// Its owner called our mail spam.
+    Complaint,
+}
+
+/// An address that gets no mail any more. Who mails on regardless is soon taken for a spammer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suppression {
+    /// The address.
+    pub email: EmailAddress,
+    /// Why.
+    pub cause: SuppressionCause,
+    /// The provider's words, without the address.
+    pub reason: String,
+    /// Since when.
+    pub at: Timestamp,
+    /// The invoice whose mail told.
+    pub invoice: InvoiceId,
+}
+
+/// The name of an address where the address itself must not be seen: keys of tables show in metrics and audit trails.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddressHash(String);
+
+impl AddressHash {
+    /// SHA-256 of the address in lower case: no mail system of today tells `Tan@` from `tan@`.
+    #[must_use]
+    pub fn of(email: &EmailAddress) -> Self {
+        let digest = Sha256::digest(email.as_str().to_ascii_lowercase());
+        Self(digest.iter().fold(String::with_capacity(64), |mut text, byte| {
+            let _ = fmt::Write::write_fmt(&mut text, format_args!("{byte:02x}"));
+            text
+        }))
+    }
+}
+
+impl fmt::Display for AddressHash {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::domain::{
+        Billing, Currency, InvoiceContent, InvoiceState, Line, LinkSecret, Money, OwnerId, Parcel, ParcelId,
+        ParcelStatus, Seller, StoredPdf, TaxCode, Text,
+    };
+
+    fn text<const MAX: usize>(text: &str) -> Text<MAX> {
+        Text::try_from(text.to_owned()).unwrap()
+    }
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_millis(1_790_000_000_000 + millis)
+    }
+
+    fn pdf() -> StoredPdf {
+        StoredPdf { key: "invoices/x.pdf".to_owned(), sha256: "0".repeat(64) }
+    }
+
+    fn invoice(state: InvoiceState) -> Invoice {
+        let parcel = Parcel {
+            id: ParcelId(Uuid::nil()),
+            owner: OwnerId::house(),
+            tracking_number: "LCL48291057".parse().unwrap(),
+            recipient: text("Tan Wei Ming"),
+            email: "tan@example.com".parse().unwrap(),
+            address: None,
+            postal_code: None,
+            phone: None,
+            reference: None,
+            status: ParcelStatus::Created,
+            created_at: at(0),
+            updated_at: at(0),
+            events: vec![],
+        };
+        let billing = Billing {
+            seller: Seller {
+                name: text("Seller"),
+                address: text("Street 1"),
+                gst_number: text("M9-0001234-5"),
+                registration_number: text("201912345K"),
+                email: "billing@lioncity.example".parse().unwrap(),
+            },
+            payment_terms_days: 14,
+            delivery_fee: Money::ZERO,
+        };
+        let line = Line::new(text("Delivery"), 1, Money::from_minor(1250), TaxCode::Standard, Currency::Sgd).unwrap();
+        Invoice {
+            content: InvoiceContent::of_parcel(&parcel, vec![line], Currency::Sgd, &billing, at(0)),
+            state,
+            due: None,
+            parks: 0,
+            abandoned: 0,
+            attempts: vec![],
+            attempt_count: 0,
+            link_secret: LinkSecret(Uuid::nil()),
+            link_expires: None,
+            mailing: Mailing::default(),
+            updated_at: at(0),
+        }
+    }
+
+    fn report(delivery: Delivery) -> MailReport {
+        MailReport {
+            invoice: InvoiceId(Uuid::nil()),
+            message_id: ProviderMessageId("m1".to_owned()),
+            to: "TAN@example.com".parse().unwrap(),
+            news: MailNews::Delivery { delivery, reason: None },
+            sent_at: at(1),
+            at: at(2),
+        }
+    }
+
+    /// What a table does with a consequence.
+    fn hear(invoice: &mut Invoice, report: &MailReport) -> Consequence {
+        let consequence = invoice.consequence_of(report);
+        if let (Consequence::Sends | Consequence::Updates, MailNews::Delivery { delivery, reason }) =
+            (consequence, &report.news)
+        {
+            invoice.state = InvoiceState::Sent { pdf: pdf(), at: report.sent_at };
+            invoice.mailing.message_id = Some(report.message_id.clone());
+            invoice.mailing.report =
+                Some(DeliveryReport { delivery: *delivery, reason: reason.clone(), at: report.at });
+        }
+        consequence
+    }
+
+    const KINDS: [Delivery; 4] = [Delivery::Accepted, Delivery::Delivered, Delivery::Bounced, Delivery::Complained];
+
+    proptest! {
+        #[test]
+        fn in_whatever_order_and_however_often_reports_come_the_weightiest_stays(
+            order in prop::collection::vec(prop::sample::select(&KINDS[..]), 1..20),
+        ) {
+            let mut heard = invoice(InvoiceState::Generated { pdf: pdf() });
+            for (place, kind) in order.iter().enumerate() {
+                let consequence = hear(&mut heard, &report(*kind));
+                prop_assert_eq!(consequence == Consequence::Sends, place == 0);
+                prop_assert_eq!(hear(&mut heard, &report(*kind)), Consequence::None);
+            }
+            prop_assert_eq!(heard.delivery(), order.into_iter().max());
+        }
+    }
+
+    #[test]
+    fn reports_about_former_mails_and_failed_invoices_change_nothing() {
+        let failed = invoice(InvoiceState::Failed { reason: "x".to_owned(), pdf: Some(pdf()) });
+        assert_eq!(failed.consequence_of(&report(Delivery::Delivered)), Consequence::None);
+        assert_eq!(invoice(InvoiceState::Pending).consequence_of(&report(Delivery::Accepted)), Consequence::None);
+        let mut open = invoice(InvoiceState::Generated { pdf: pdf() });
+        open.mailing.retired = vec![ProviderMessageId("m1".to_owned())];
+        assert_eq!(open.consequence_of(&report(Delivery::Accepted)), Consequence::None);
+        let mut moved = invoice(InvoiceState::Generated { pdf: pdf() });
+        moved.mailing.corrections = vec![AddressCorrection { at: at(1), email: "lim@example.com".parse().unwrap() }];
+        assert_eq!(moved.consequence_of(&report(Delivery::Accepted)), Consequence::None);
+        assert_eq!(moved.without_address("Tan@example.com, lim@example.com"), "the recipient, the recipient");
+    }
+
+    #[test]
+    fn a_letter_opens_its_invoice_once_and_a_bounced_one_needs_an_address() {
+        let letter = LetterId("l1".to_owned());
+        let wish = |email: Option<&str>| Reopening {
+            letter: Some(letter.clone()),
+            email: email.map(|email| email.parse().unwrap()),
+            reason: String::new(),
+            due: at(0),
+            now: at(0),
+        };
+        let mut failed = invoice(InvoiceState::Failed { reason: "x".to_owned(), pdf: None });
+        assert_eq!(failed.reopened_by(&wish(None)), Reopened::Opened);
+        failed.mailing.handled_letters = vec![letter.clone()];
+        assert_eq!(failed.reopened_by(&wish(None)), Reopened::HandledBefore);
+        assert_eq!(failed.reopened_by(&Reopening { letter: None, ..wish(None) }), Reopened::Opened);
+
+        let mut sent = invoice(InvoiceState::Sent { pdf: pdf(), at: at(0) });
+        assert_eq!(sent.reopened_by(&wish(Some("lim@example.com"))), Reopened::Sent);
+        sent.mailing.report = Some(DeliveryReport { delivery: Delivery::Bounced, reason: None, at: at(0) });
+        assert_eq!(sent.reopened_by(&wish(None)), Reopened::NeedsAddress);
+        assert_eq!(sent.reopened_by(&wish(Some("tan@example.com"))), Reopened::NeedsAddress);
+        assert_eq!(sent.reopened_by(&wish(Some("lim@example.com"))), Reopened::Opened);
+    }
+
+    #[test]
+    fn the_hash_of_an_address_is_that_of_its_lower_case() {
+        let hash = |email: &str| AddressHash::of(&email.parse().unwrap()).to_string();
+        // printf tan@example.com | sha256sum
+        assert_eq!(hash("Tan@Example.com"), "9c63d01a3d4c0c33d79d7a8a09fb24a7c9479f8105be6ceb7be70918e13cd581");
+    }
+}
