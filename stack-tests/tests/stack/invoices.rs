@@ -4,8 +4,11 @@ use std::collections::HashSet;
 use std::process::Command;
 
 use futures::future::join_all;
+use local_stack::{OwnInbox, ServerState};
+use parceltrack::ports::LinkToPdf as _;
 use serde_json::{Value, json};
-use stack_tests::{PATIENCE, Stack, own_address};
+use sha2::{Digest as _, Sha256};
+use stack_tests::{PATIENCE, Stack, own_address, rules, smtp, ticket_record, work};
 use uuid::Uuid;
 
 #[tokio::test]
@@ -48,6 +51,8 @@ async fn an_invoice_is_made_mailed_and_opened() {
     for words in ["Tan Wei Ming", "Tax Invoice", "2.50", "0.23", "S$2.73", invoice["number"].as_str().unwrap()] {
         assert!(text.contains(words), "{words} in {text}");
     }
+    assert!(mail.text.contains("S$2.73") && mail.html.contains("S$2.73") && mail.summary.subject.contains("S$2.73"));
+    assert_eq!(invoice["pdfSha256"], json!(sha256(&pdf)), "the invoice names the file that is stored");
     let same = stack.get(invoice["pdf"].as_str().unwrap()).send().await.unwrap();
     assert_eq!(same.status(), 302);
     assert_eq!(open_pdf(&stack, same.headers()["location"].to_str().unwrap()).await, pdf);
@@ -127,6 +132,26 @@ async fn five_hundred_lines_of_the_largest_amounts_lose_no_figure() {
 }
 
 #[tokio::test]
+async fn a_retry_never_replaces_the_pdf_by_another_one() {
+    let stack = Stack::running().await;
+    let (inbox, queues) = (OwnInbox::start().await.unwrap(), stack.own_queues().await);
+    let worker = stack.worker(&queues, smtp(&inbox.smtp_url()), rules());
+    let invoice = stack.invoice_without_ticket(&own_address("kept")).await;
+    inbox.set_state(ServerState::PuttingOff).await.unwrap();
+    assert_eq!(work(&worker, &[ticket_record("m1", &invoice, 1)]).await, ["m1"]);
+    let generated = stack.invoice(invoice.content.id).await.state.pdf().cloned().unwrap();
+    let link = stack.bucket().link(&generated, "invoice.pdf").await.unwrap();
+    let stored_at = stack.open(&link).await.headers()["last-modified"].clone();
+
+    inbox.set_state(ServerState::Running).await.unwrap();
+    assert!(work(&worker, &[ticket_record("m1", &invoice, 2)]).await.is_empty());
+    assert_eq!(stack.invoice(invoice.content.id).await.state.pdf(), Some(&generated));
+    let answer = stack.open(&link).await;
+    assert_eq!(answer.headers()["last-modified"], stored_at, "not stored again");
+    assert_eq!(sha256(&answer.bytes().await.unwrap()), generated.sha256);
+}
+
+#[tokio::test]
 async fn an_unknown_parcel_or_invoice_is_not_found() {
     let stack = Stack::running().await;
     let nobody = Uuid::new_v4();
@@ -134,6 +159,10 @@ async fn an_unknown_parcel_or_invoice_is_not_found() {
     assert_eq!(stack.get(&format!("/api/parcels/{nobody}")).send().await.unwrap().status(), 404);
     assert_eq!(stack.get(&format!("/api/invoices/{nobody}")).send().await.unwrap().status(), 404);
     assert_eq!(stack.get(&format!("/api/invoices/{nobody}/pdf")).send().await.unwrap().status(), 404);
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }
 
 /// Follows a short link or a pre-signed one to the PDF.

@@ -208,6 +208,19 @@ async fn in_every_order_the_last_word_is_the_same() {
     }
 }
 
+#[tokio::test]
+async fn events_that_come_at_the_same_moment_lose_none() {
+    let parts = Parts::new().await;
+    for _ in 0..5 {
+        let invoice = in_the_gap(&parts.stack, "moment").await;
+        let kinds = ["send", "delivery", "delivery-delay", "complaint"];
+        let heard = join_all(kinds.map(|kind| parts.ear.hear(event(kind, &invoice, "ses-moment")))).await;
+        assert_eq!(heard.into_iter().filter(|heard| matches!(heard, Ok(Heard::Sent))).count(), 1);
+        let after = parts.read(&invoice).await;
+        assert_eq!((after.delivery(), after.attempt_count), (Some(Delivery::Complained), 1));
+    }
+}
+
 /// An invoice whose worker died right after the provider's "accepted": the PDF is stored, the lease is alive.
 async fn in_the_gap(stack: &Stack, purpose: &str) -> Invoice {
     let invoice = stack.invoice_without_ticket(&own_address(purpose)).await;

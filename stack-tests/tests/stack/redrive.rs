@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use aws_sdk_sqs::types::MessageAttributeValue;
+use futures::future::join_all;
 use local_stack::{OwnInbox, ServerState};
 use parceltrack::aws::LETTER_ATTRIBUTE;
-use parceltrack::domain::AttemptOutcome::{Failed, Reopened, Sent};
-use parceltrack::domain::InvoiceStatus;
+use parceltrack::clock::SystemClock;
+use parceltrack::domain::{AttemptOutcome, FIRST_DUE, InvoiceStatus, LetterId, Reopened, Reopening};
+use parceltrack::ports::{Clock as _, ReopenInvoices as _};
 use stack_tests::{Stack, own_address, rules, smtp, ticket_record, work};
 
 async fn status(stack: &Stack, invoice: &parceltrack::domain::Invoice) -> InvoiceStatus {
@@ -45,7 +47,8 @@ async fn a_redriven_dead_letter_is_one_more_try_and_a_repeat_of_it_is_none() {
     assert_eq!(inbox.mails().len(), 1);
     let outcomes: Vec<_> =
         stack.invoice(invoice.content.id).await.attempts.iter().map(|attempt| attempt.outcome).collect();
-    assert_eq!(outcomes, [Failed, Reopened, Failed, Reopened, Sent]);
+    let expected = ["Failed", "Reopened", "Failed", "Reopened", "Sent"];
+    assert_eq!(outcomes.iter().map(|outcome: &AttemptOutcome| format!("{outcome:?}")).collect::<Vec<_>>(), expected);
 }
 
 #[tokio::test]
@@ -59,9 +62,34 @@ async fn ten_workers_at_once_with_one_redriven_letter_send_one_mail() {
     let letter = queues.redriven().await;
     inbox.set_state(ServerState::Running).await.unwrap();
     let workers: Vec<_> = (0..10).map(|_| stack.worker(&queues, smtp(&inbox.smtp_url()), rules())).collect();
-    futures::future::join_all(workers.iter().map(|worker| work(worker, &letter))).await;
+    join_all(workers.iter().map(|worker| work(worker, &letter))).await;
     assert_eq!(inbox.mails().len(), 1);
     assert_eq!(status(&stack, &invoice).await, InvoiceStatus::Sent);
+}
+
+#[tokio::test]
+async fn twenty_letters_at_once_open_an_invoice_once() {
+    let stack = Stack::running().await;
+    let (inbox, queues) = (OwnInbox::start().await.unwrap(), stack.own_queues().await);
+    inbox.set_state(ServerState::Rejecting).await.unwrap();
+    let worker = stack.worker(&queues, smtp(&inbox.smtp_url()), rules());
+    let invoice = stack.invoice_without_ticket(&own_address("letters")).await;
+    assert!(work(&worker, &[ticket_record("m1", &invoice, 1)]).await.is_empty());
+    let (table, now) = (stack.invoices(), SystemClock.now());
+    let wishes: Vec<_> = (0..20)
+        .map(|number| Reopening {
+            letter: Some(LetterId(format!("letter {number}"))),
+            email: None,
+            reason: "test".to_owned(),
+            due: now + FIRST_DUE,
+            now,
+        })
+        .collect();
+    let opened = join_all(wishes.iter().map(|wish| table.reopen(invoice.content.id, wish))).await;
+    let count = |what| opened.iter().filter(|opened| **opened == Ok(what)).count();
+    assert_eq!((count(Reopened::Opened), count(Reopened::StillOpen)), (1, 19), "{opened:?}");
+    let after = stack.invoice(invoice.content.id).await;
+    assert_eq!((after.mailing.handled_letters.len(), after.attempts.len()), (1, 2));
 }
 
 #[tokio::test]

@@ -46,6 +46,8 @@ pub(crate) struct InvoiceOut {
     attempt_count: u32,
     attempts: Vec<AttemptOut>,
     pdf: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pdf_sha256: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -134,6 +136,7 @@ impl From<Invoice> for InvoiceOut {
                     reason: attempt.reason,
                 })
                 .collect(),
+            pdf_sha256: invoice.state.pdf().map(|pdf| pdf.sha256.clone()),
             pdf: invoice.state.pdf().map(|_| format!("/api/invoices/{}/pdf", invoice.content.id)),
         }
     }
