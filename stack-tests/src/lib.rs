@@ -393,7 +393,7 @@ impl OwnQueues {
             .receive_message()
             .queue_url(&self.tickets)
             .visibility_timeout(60)
-            .wait_time_seconds(5)
+            .wait_time_seconds(1)
             .send()
             .await
             .unwrap();

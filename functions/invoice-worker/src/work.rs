@@ -30,13 +30,14 @@ use crate::render::{PdfEngine, RenderPdf};
 use crate::settings::Rules;
 
 /// How long the provider may take for one mail.
-pub const MAIL_TIMEOUT: Duration = Duration::from_secs(4);
+pub const MAIL_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// A mail is begun only if this much of the function's time is left: the mail itself, and the record of it.
-const TIME_TO_SEND: Duration = Duration::from_secs(5);
+/// A mail is begun only if this much of the function's time is left: the mail itself, and the record of it, for which
+/// the table may take its time. A mail that is out and not recorded would be sent again.
+const TIME_TO_SEND: Duration = Duration::from_secs(6);
 
 /// An invoice is begun only if this much of the function's time is left.
-const TIME_TO_WORK: Duration = Duration::from_secs(6);
+const TIME_TO_WORK: Duration = Duration::from_secs(7);
 
 /// An invoice that so many workers in a row died over is given up: it is probably what kills them.
 const MAX_DEATHS: u32 = 10;
@@ -44,8 +45,11 @@ const MAX_DEATHS: u32 = 10;
 /// How long a ticket waits that could not be begun in time.
 const NEXT_INVOCATION: Duration = Duration::from_secs(1);
 
-/// How often the record of a sent mail is tried. A mail sent but not recorded will be sent again.
-const RECORD_TRIES: u32 = 3;
+/// The record of a sent mail is tried once more only if this much of the function's time is left.
+const TIME_TO_RECORD: Duration = Duration::from_secs(1);
+
+/// How long the record of a sent mail waits before the next try: the first time, and at most.
+const RECORD_PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
 
 /// The worker: its ports, and what it remembers from one invocation to the next.
 pub struct Worker {
@@ -234,7 +238,7 @@ impl Worker {
                 .unwrap_or_else(|panic| Err(Trouble::Panic(panic_message(&*panic))))
         };
         match result {
-            Ok(message_id) => self.record_sent(invoice, holder, message_id).await,
+            Ok(message_id) => self.record_sent(invoice, holder, message_id, receives, deadline).await,
             Err(trouble) => self.cope(invoice, holder, ticket, receives, trouble).await,
         }
     }
@@ -312,21 +316,37 @@ impl Worker {
         }
     }
 
-    async fn record_sent(&self, invoice: &Invoice, holder: LeaseHolder, message_id: ProviderMessageId) -> Verdict {
+    /// The mail is out, and if that is not recorded it goes out again. So as long as the function has time, the record is
+    /// tried.
+    async fn record_sent(
+        &self,
+        invoice: &Invoice,
+        holder: LeaseHolder,
+        message_id: ProviderMessageId,
+        receives: u32,
+        deadline: Deadline,
+    ) -> Verdict {
         let id = invoice.content.id;
         let how = LetGo::Sent { message_id };
-        for attempt in 1..=RECORD_TRIES {
+        let (mut pause, longest) = RECORD_PAUSES;
+        loop {
             match self.let_go(invoice, holder, &how, None).await {
                 Ok(Held::Yes) => {
                     tracing::info!(event = "invoice_sent", invoice = %id);
                     return Verdict::Acknowledge;
                 }
                 Ok(Held::Lost) => break,
-                Err(error) => tracing::warn!(event = "sent_not_recorded_yet", invoice = %id, attempt, %error),
+                Err(error) => tracing::warn!(event = "sent_not_recorded_yet", invoice = %id, %error),
             }
+            let next = tokio::time::Instant::now() + pause;
+            if !deadline.leaves(next, TIME_TO_RECORD) {
+                break;
+            }
+            tokio::time::sleep_until(next).await;
+            pause = (pause * 2).min(longest);
         }
         tracing::error!(event = "sent_not_recorded", invoice = %id);
-        Verdict::ReturnByVisibility
+        self.unless_last(receives, Verdict::ReturnByVisibility)
     }
 
     async fn cope(

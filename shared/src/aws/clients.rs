@@ -20,11 +20,12 @@ impl Clients {
 
     /// With more said than the environment says, such as an endpoint.
     pub async fn load(loader: ConfigLoader) -> Self {
-        // The SDK itself has no limit on a whole operation; the worker's function has 10 s for everything.
+        // The SDK itself has no limit on a whole operation. The functions have 10 s, and the API's longest request makes
+        // three calls one after another: even then there is time left to answer 503.
         let timeouts = TimeoutConfig::builder()
             .connect_timeout(Duration::from_secs(1))
             .operation_attempt_timeout(Duration::from_secs(2))
-            .operation_timeout(Duration::from_secs(4))
+            .operation_timeout(Duration::from_secs(3))
             .build();
         let config = loader.timeout_config(timeouts).retry_config(RetryConfig::standard()).load().await;
         Self { config }

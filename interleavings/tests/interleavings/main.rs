@@ -1,0 +1,9 @@
+//! The promise, sentence by sentence, over everything that can happen within bounds, and over longer histories at random.
+//!
+//! `cargo test -p interleavings -- --nocapture` prints how much was explored.
+
+mod at_random;
+mod broken_worlds;
+mod explored;
+mod promise;
+mod search;
