@@ -45,3 +45,19 @@ pub(crate) const RELAY_LIMIT: Duration = Duration::from_secs(50);
 
 /// After this Lambda kills the hearing of an event.
 pub(crate) const EVENT_LIMIT: Duration = Duration::from_secs(10);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_times_are_those_of_the_template() {
+        let template = include_str!("../../template.yaml");
+        let Timing { worker_limit, lease, visibility, .. } = Timing::default();
+        for (name, duration) in
+            [("TimeoutSeconds", worker_limit), ("LeaseSeconds", lease), ("VisibilitySeconds", visibility)]
+        {
+            assert!(template.contains(&format!("\n      {name}: {}\n", duration.as_secs())), "{name}");
+        }
+    }
+}

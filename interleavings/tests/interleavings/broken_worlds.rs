@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use interleavings::explore::{exhaustively, history, until_broken};
-use interleavings::{Invariant, Mutation, Scenario, Timing};
+use interleavings::{Budget, Invariant, Mutation, Scenario, Timing};
 
 /// The exploration finds a schedule that breaks this, and the schedule breaks it again when it is replayed.
 fn assert_noticed(scenario: Scenario, invariant: Invariant) {
@@ -18,7 +18,7 @@ fn workers_outlive_their_lease() -> Scenario {
     let mut scenario = Scenario::two_workers();
     scenario.timing.worker_limit = Duration::from_secs(200);
     scenario.releases_differ = false;
-    scenario.budget.faults = 0;
+    scenario.budget = Budget { faults: 0, relays: 0, deliveries: 2, ..scenario.budget };
     scenario
 }
 
@@ -69,8 +69,7 @@ fn a_due_time_that_stays_after_sent() {
 /// over.
 #[test]
 fn no_question_right_before_the_mail() {
-    let mut scenario = Scenario { quick_sending: true, ..workers_outlive_their_lease() };
-    scenario.budget.relays = 0;
+    let scenario = Scenario { quick_sending: true, ..workers_outlive_their_lease() };
     let explored = exhaustively(scenario.clone());
     assert!(!explored.broken.contains_key(&Invariant::OneMail), "{explored}");
     assert_noticed(scenario.broken_by(Mutation::RecheckSkipped), Invariant::OneMail);

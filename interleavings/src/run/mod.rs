@@ -1,5 +1,9 @@
 //! One run of a scenario along a schedule: applies choices one by one, and says which are next.
 
+mod choices;
+mod heal;
+mod stage;
+
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -9,16 +13,15 @@ use invoice_worker::Worker;
 use parceltrack::domain::{FIRST_DUE, Ticket, Timestamp};
 
 use crate::cast::{self, Api, Process};
-use crate::gate::{Gate, Op, digest};
-use crate::invariant::{Violation, broken_at_the_end, broken_now};
+use crate::gate::{Gate, digest};
+use crate::invariant::{Violation, broken_now};
 use crate::ports::Ports;
 use crate::scenario::{Budget, Request, Scenario};
 use crate::schedule::{Choice, Outcome};
 use crate::timing::{EVENT_LIMIT, RELAY_LIMIT, REQUEST_LIMIT};
 use crate::world::{Inhabitant, World};
 
-/// How many steps healing may take. A world that needs more is ill for good.
-const PATIENCE: usize = 3000;
+pub use stage::Stage;
 
 /// What a process is, apart from its code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,41 +46,6 @@ pub struct Run {
     warm: Vec<Option<(Arc<Worker>, Ports)>>,
     left: Budget,
     tries: Vec<u32>,
-}
-
-/// Where runs of one scenario take place one after the other, with what is costly to build.
-pub struct Stage {
-    scenario: Arc<Scenario>,
-    world: Arc<Mutex<World>>,
-    apis: Vec<Api>,
-}
-
-impl Stage {
-    /// A stage for this scenario.
-    #[must_use]
-    pub fn new(scenario: Scenario) -> Self {
-        let world = Arc::new(Mutex::new(World::new(&scenario.timing, scenario.mutation, false)));
-        let ports = || Ports { gate: Gate::new(world.clone(), 0), release: 0 };
-        let apis = scenario.requests.iter().map(|_| Api::new(ports())).collect();
-        Self { apis, world: world.clone(), scenario: Arc::new(scenario) }
-    }
-
-    /// The beginning of the scenario. The history is kept only for those who will read it.
-    #[must_use]
-    pub fn begin(&self, with_history: bool) -> Run {
-        Run::new(self, with_history)
-    }
-
-    /// The scenario up to the end of a schedule. What cannot be done there is left out.
-    pub async fn replay(&self, schedule: &[Choice], with_history: bool) -> Run {
-        let mut run = self.begin(with_history);
-        for choice in schedule {
-            if let Err(error) = run.apply(*choice).await {
-                run.world().note(|_| error);
-            }
-        }
-        run
-    }
 }
 
 impl Run {
@@ -158,94 +126,6 @@ impl Run {
             Request::CreateParcel { .. } | Request::InvoiceOfFirst => true,
         };
         answerable && self.world().made_by(request).is_none() && !self.runs(Role::Request(request))
-    }
-
-    /// What may happen next, the most ordinary first.
-    #[must_use]
-    pub fn choices(&self) -> Vec<Choice> {
-        let mut choices = Vec::new();
-        let calls: Vec<(usize, usize, Op, Timestamp)> = {
-            let world = self.world();
-            self.alive()
-                .flat_map(|process| {
-                    world
-                        .calls
-                        .of(process)
-                        .into_iter()
-                        .enumerate()
-                        .map(move |(lane, call)| (process, lane, call.op, call.since))
-                })
-                .collect()
-        };
-        choices.extend(calls.iter().map(|&(process, lane, _, _)| Choice::Call {
-            process,
-            lane,
-            outcome: Outcome::Succeeds,
-        }));
-        choices.extend(
-            (0..self.tries.len())
-                .filter(|request| self.tries[*request] < self.left.tries && self.wants_asking(*request))
-                .map(Choice::Request),
-        );
-        let (now, visible, hidden, due) = {
-            let world = self.world();
-            let due = world.invoices.rows().iter().any(|row| row.due.is_some_and(|due| due <= world.now));
-            (world.now, world.queue.has_visible(world.now), world.queue.has_hidden(world.now), due)
-        };
-        let worker = self.free_worker().filter(|_| self.left.deliveries > 0);
-        if let Some(worker) = worker.filter(|_| visible) {
-            choices.push(Choice::Deliver { worker });
-        }
-        if self.left.relays > 0 && due && !self.runs(Role::Relay) {
-            choices.push(Choice::Relay);
-        }
-        if self.left.events > 0 {
-            let untold = self.world().witness.mails.iter().position(|mail| !mail.told);
-            choices.extend(untold.filter(|mail| !self.runs(Role::Event(*mail))).map(Choice::Event));
-        }
-        if !(self.scenario.quick_sending && self.is_sending()) {
-            let moment = self.next_moment().filter(|moment| self.killed_by(*moment).len() <= self.left.faults as usize);
-            choices.extend(moment.map(|moment| seconds_to(now, moment)));
-        }
-        let late = |since: Timestamp| now.since(since) >= invoice_worker::MAIL_TIMEOUT;
-        let timed_out = calls.iter().filter(|(_, _, op, since)| *op == Op::SendMail && late(*since));
-        choices.extend(timed_out.map(|&(process, lane, _, _)| Choice::Call {
-            process,
-            lane,
-            outcome: Outcome::TimesOut,
-        }));
-        if self.left.faults > 0 {
-            for &(process, lane, op, _) in &calls {
-                choices.extend(op.faults().iter().map(|&outcome| Choice::Call { process, lane, outcome }));
-            }
-            if let Some(worker) = worker.filter(|_| hidden) {
-                choices.push(Choice::DeliverAgain { worker });
-            }
-        }
-        choices
-    }
-
-    /// Whether somebody is between the question right before a mail and the record of it.
-    fn is_sending(&self) -> bool {
-        let world = self.world();
-        let unrecorded = world.witness.mails.iter().any(|mail| !mail.recorded && !mail.in_the_gap);
-        unrecorded
-            || self.alive().any(|process| {
-                world.calls.of(process).iter().any(|call| matches!(call.op, Op::AboutToSend | Op::SendMail))
-            })
-    }
-
-    /// The next time at which something can be otherwise than now.
-    fn next_moment(&self) -> Option<Timestamp> {
-        let asleep = self.alive().any(|process| self.is_asleep(process));
-        let world = self.world();
-        let now = world.now;
-        let mut moments: Vec<Timestamp> = world.queue.messages().iter().map(|message| message.visible_at).collect();
-        moments.extend(world.invoices.rows().iter().filter_map(|row| row.due));
-        moments.extend(world.invoices.rows().iter().filter_map(|row| Some(row.lease?.until)));
-        moments.extend(self.alive().map(|process| world.inhabitants[process].limit));
-        moments.extend(asleep.then(|| now + Duration::from_secs(1)));
-        moments.into_iter().filter(|moment| *moment > now).min()
     }
 
     /// Does what the schedule says.
@@ -448,48 +328,8 @@ impl Run {
             tokio::task::yield_now().await;
         }
     }
-
-    /// No more faults: everybody goes on, time moves, the relay and the workers run, clients ask again. What is broken
-    /// after that stays broken.
-    pub async fn heal(&mut self) -> Vec<Violation> {
-        self.world().note(|_| "the world heals".to_owned());
-        for _ in 0..PATIENCE {
-            let Some(choice) = self.healing() else { break };
-            if let Err(error) = self.apply(choice).await {
-                self.world().note(|_| error);
-                break;
-            }
-        }
-        let mut violations = self.violations();
-        violations.extend(broken_at_the_end(&self.world()));
-        violations
-    }
-
-    fn healing(&self) -> Option<Choice> {
-        let calling = self.alive().find(|process| !self.is_asleep(*process));
-        if let Some(process) = calling {
-            return Some(Choice::Call { process, lane: 0, outcome: Outcome::Succeeds });
-        }
-        if let Some(request) = (0..self.tries.len()).find(|request| self.wants_asking(*request)) {
-            return Some(Choice::Request(request));
-        }
-        let moment = self.next_moment();
-        let world = self.world();
-        if let Some(worker) = self.free_worker().filter(|_| world.queue.has_visible(world.now)) {
-            return Some(Choice::Deliver { worker });
-        }
-        let due = |row: &crate::invoices::InvoiceRow| row.due.is_some_and(|due| due <= world.now);
-        if world.invoices.rows().iter().any(due) && !self.runs(Role::Relay) {
-            return Some(Choice::Relay);
-        }
-        moment.map(|moment| seconds_to(world.now, moment))
-    }
 }
 
 fn poll_once(future: Pin<&mut (dyn Future<Output = ()> + 'static)>) -> Poll<()> {
     future.poll(&mut Context::from_waker(Waker::noop()))
-}
-
-fn seconds_to(now: Timestamp, moment: Timestamp) -> Choice {
-    Choice::Seconds(u32::try_from(moment.since(now).as_millis().div_ceil(1000)).unwrap_or(u32::MAX))
 }
