@@ -12,6 +12,7 @@ mod parcels;
 mod queue_refusal;
 mod redrive;
 mod relay;
+mod ses;
 mod simulator;
 mod template;
 mod worker;
