@@ -55,10 +55,8 @@ async fn a_mail_that_ses_rejects_fails_with_its_words_and_a_dead_letter() {
 /// The emulator's records of mails to this address, wherever they stand in its answer.
 fn collect<'a>(value: &'a Value, email: &str, found: &mut Vec<&'a Value>) {
     match value {
-        Value::Object(object) if object.contains_key("MessageId") => {
-            if value["To"].to_string().contains(email) {
-                found.push(value);
-            }
+        Value::Object(object) if object.contains_key("MessageId") && value["To"].to_string().contains(email) => {
+            found.push(value);
         }
         Value::Object(object) => object.values().for_each(|value| collect(value, email, found)),
         Value::Array(array) => array.iter().for_each(|value| collect(value, email, found)),
