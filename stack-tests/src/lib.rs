@@ -401,61 +401,49 @@ impl OwnQueues {
         record(message.message_id().unwrap(), message.body().unwrap(), 1, message.receipt_handle().unwrap())
     }
 
-    /// The messages that are visible now, or soon; they are taken off the queue.
+    /// The messages that are visible now; they are taken off the queue.
     pub async fn take(&self, url: &str) -> Vec<Message> {
-        let mut taken = Vec::new();
-        loop {
-            let answer = self
-                .sqs
-                .receive_message()
-                .queue_url(url)
-                .max_number_of_messages(10)
-                .message_attribute_names("All")
-                .send()
-                .await
-                .unwrap();
-            if answer.messages().is_empty() {
-                return taken;
-            }
-            for message in answer.messages() {
-                let reason = message.message_attributes().and_then(|attributes| attributes.get("reason"));
-                taken.push(Message {
-                    body: message.body().unwrap_or_default().to_owned(),
-                    reason: reason.and_then(|reason| reason.string_value()).map(ToOwned::to_owned),
-                });
-                let handle = message.receipt_handle().unwrap();
-                self.sqs.delete_message().queue_url(url).receipt_handle(handle).send().await.unwrap();
-            }
-        }
+        let messages = self.take_as_they_are(url).await;
+        let reason_of = |message: &aws_sdk_sqs::types::Message| {
+            let reason = message.message_attributes().and_then(|attributes| attributes.get("reason"));
+            reason.and_then(|reason| reason.string_value()).map(ToOwned::to_owned)
+        };
+        messages
+            .into_iter()
+            .map(|message| Message { reason: reason_of(&message), body: message.body.unwrap_or_default() })
+            .collect()
     }
 
     /// Takes the dead letters off their queue as the console's redrive does, and returns the records that the worker
     /// gets of them: new messages, with the old body and attributes.
     pub async fn redriven(&self) -> Vec<Value> {
-        let mut records = Vec::new();
-        loop {
-            let answer = self
-                .sqs
-                .receive_message()
-                .queue_url(&self.dead_letters)
-                .max_number_of_messages(10)
-                .message_attribute_names("All")
-                .send()
-                .await
-                .unwrap();
-            if answer.messages().is_empty() {
-                return records;
-            }
-            for message in answer.messages() {
-                let handle = message.receipt_handle().unwrap();
-                self.sqs.delete_message().queue_url(&self.dead_letters).receipt_handle(handle).send().await.unwrap();
+        let messages = self.take_as_they_are(&self.dead_letters).await;
+        messages
+            .into_iter()
+            .map(|message| {
                 let mut record = record(&Uuid::new_v4().to_string(), message.body().unwrap(), 1, "no-such-handle");
                 for (name, value) in message.message_attributes().into_iter().flatten() {
                     record["messageAttributes"][name] =
                         json!({"stringValue": value.string_value(), "dataType": value.data_type()});
                 }
-                records.push(record);
+                record
+            })
+            .collect()
+    }
+
+    async fn take_as_they_are(&self, url: &str) -> Vec<aws_sdk_sqs::types::Message> {
+        let mut taken = Vec::new();
+        loop {
+            let receive = self.sqs.receive_message().queue_url(url).max_number_of_messages(10);
+            let messages = receive.message_attribute_names("All").send().await.unwrap().messages.unwrap_or_default();
+            if messages.is_empty() {
+                return taken;
             }
+            for message in &messages {
+                let handle = message.receipt_handle().unwrap();
+                self.sqs.delete_message().queue_url(url).receipt_handle(handle).send().await.unwrap();
+            }
+            taken.extend(messages);
         }
     }
 

@@ -1,7 +1,5 @@
 //! The search itself: the same schedule gives the same run, and turning back at known states misses none.
 
-use std::env;
-
 use interleavings::explore::{history, states};
 use interleavings::{Budget, Scenario, Schedule};
 
@@ -32,16 +30,4 @@ fn turning_back_at_known_states_misses_none() {
     ] {
         assert_eq!(states(scenario.clone(), true), states(scenario, false));
     }
-}
-
-/// `INTERLEAVINGS_SCHEDULE="deliver0 0:ok +60s" INTERLEAVINGS_SCENARIO="two workers and a late relay" cargo test -p
-/// interleavings -- --ignored --nocapture` tells what happens along a schedule.
-#[test]
-#[ignore = "for who has a schedule to look at"]
-fn tell_a_schedule() {
-    let given = |name| env::var(name).unwrap_or_default();
-    let name = given("INTERLEAVINGS_SCENARIO");
-    let mut scenarios = Scenario::exhaustive().into_iter().chain([Scenario::everything()]);
-    let scenario = scenarios.find(|scenario| scenario.name.starts_with(&name)).expect("a scenario of that name");
-    eprintln!("{}", history(scenario, &given("INTERLEAVINGS_SCHEDULE").parse().expect("a schedule"), None));
 }

@@ -45,49 +45,17 @@ pub(crate) fn compose(invoice: &InvoiceContent, secret: LinkSecret, public_url: 
 
 #[cfg(test)]
 mod tests {
-    use parceltrack::domain::{
-        Billing, Currency, Line, Money, OwnerId, Parcel, ParcelId, ParcelStatus, Seller, TaxCode, Text, Timestamp,
-    };
+    use parceltrack::domain::TaxCode;
     use parceltrack::mime::Sender;
     use uuid::Uuid;
 
     use super::*;
-
-    fn text<const MAX: usize>(text: &str) -> Text<MAX> {
-        Text::try_from(text.to_owned()).unwrap()
-    }
+    use crate::pdf::samples;
 
     fn mail_to(recipient: &str, unit_price: i64) -> Mail {
-        let now = Timestamp::from_millis(1_767_198_600_000);
-        let parcel = Parcel {
-            id: ParcelId(Uuid::nil()),
-            owner: OwnerId::house(),
-            tracking_number: "LCL48291057".parse().unwrap(),
-            recipient: text(recipient),
-            email: "tan+parcels@example.com".parse().unwrap(),
-            address: None,
-            postal_code: None,
-            phone: None,
-            reference: None,
-            status: ParcelStatus::Created,
-            created_at: now,
-            updated_at: now,
-            events: vec![],
-        };
-        let billing = Billing {
-            seller: Seller {
-                name: text("Lion City Logistics Pte Ltd"),
-                address: text("8 Changi South Street 1, Singapore 486111"),
-                gst_number: text("M9-0001234-5"),
-                registration_number: text("201912345K"),
-                email: "billing@lioncity.example".parse().unwrap(),
-            },
-            payment_terms_days: 14,
-            delivery_fee: Money::ZERO,
-        };
-        let price = Money::from_minor(unit_price);
-        let line = Line::new(text("Delivery"), 1, price, TaxCode::Standard, Currency::Sgd).unwrap();
-        let invoice = InvoiceContent::of_parcel(&parcel, vec![line], Currency::Sgd, &billing, now);
+        let mut invoice =
+            samples::invoice(recipient, vec![samples::line("Delivery", 1, unit_price, TaxCode::Standard)]);
+        invoice.email = "tan+parcels@example.com".parse().unwrap();
         compose(&invoice, LinkSecret(Uuid::nil()), "https://parcels.example").unwrap()
     }
 
