@@ -4,11 +4,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use api::App;
+use api::{App, KeyRing};
 use aws_lambda_events::event::sqs::{SqsEvent, SqsMessage};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::Request as HttpRequest;
+use http::header::AUTHORIZATION;
 use invoice_worker::{Rules, Worker};
 use lambda_runtime::Context;
 use mail_events::MailEvents;
@@ -23,7 +24,7 @@ use tower::ServiceExt as _;
 use uuid::Uuid;
 
 use crate::invariant::Invariant;
-use crate::ports::Ports;
+use crate::ports::{Ports, clients_key};
 use crate::queue::Message;
 use crate::timing::Timing;
 use crate::world::Answer;
@@ -47,6 +48,7 @@ impl Api {
     pub fn new(ports: Ports) -> Self {
         let shared = Arc::new(ports.clone());
         let app = App {
+            keys: KeyRing::new(shared.clone()),
             create_parcels: shared.clone(),
             read_parcels: shared.clone(),
             create_invoices: shared.clone(),
@@ -62,8 +64,11 @@ impl Api {
 
     /// Answers one request, as this process.
     #[must_use]
-    pub fn answer(&self, process: usize, index: usize, request: HttpRequest) -> Process {
+    pub fn answer(&self, process: usize, index: usize, mut request: HttpRequest) -> Process {
         let Self { ports, router } = self.clone();
+        if let Ok(bearer) = format!("Bearer {}", clients_key().reveal()).parse() {
+            request.headers_mut().insert(AUTHORIZATION, bearer);
+        }
         ports.gate.is_now(process);
         Box::pin(async move {
             let Ok(response) = router.oneshot(request).await;

@@ -12,8 +12,10 @@ use tokio::task::JoinHandle;
 use tower_http::services::ServeDir;
 use tower_http::set_header::SetResponseHeaderLayer;
 
+use crate::keys::OPERATOR_KEY;
+
 pub(crate) fn serve(listener: TcpListener, files: &Path, api_url: &str, inbox_url: &str) -> JoinHandle<()> {
-    let config = json!({"apiUrl": api_url, "inboxUrl": inbox_url});
+    let config = json!({"apiUrl": api_url, "inboxUrl": inbox_url, "apiKey": OPERATOR_KEY});
     // A developer who changes a file and reloads wants to see the change.
     let no_cache = SetResponseHeaderLayer::overriding(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     let routes = Router::new()

@@ -120,6 +120,7 @@ impl LocalStack {
             crash = emulator.crashed() => bail!(crash),
         };
 
+        Box::pin(crate::keys::issue(&addresses)).await?;
         let api_id = addresses.output("ApiId")?;
         servers.tasks.push(gateway::serve(listeners.api, emulator.url(), api_id));
         servers.tasks.push(page::serve(listeners.page, &root.join("web"), &addresses.api_url, &addresses.inbox_url));

@@ -1,20 +1,22 @@
 //! What can be asked for.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
-use parceltrack::domain::EmailAddress;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use parceltrack::domain::{ApiKeyId, EmailAddress, InvalidText, OwnerId, Role, Text};
 use uuid::Uuid;
 
+use crate::keys::lifetime;
 use crate::select::Selection;
 
 const AFTER: &str = "\
 Settings come from the environment, or all from --env-file: INVOICES_TABLE, SUPPRESSIONS_TABLE, TICKETS_QUEUE_URL,
-DEAD_LETTER_QUEUE_URL, and what the AWS SDK reads.
+DEAD_LETTER_QUEUE_URL, for keys API_KEYS_TABLE alone, and what the AWS SDK reads.
 
 Exit codes: 0 done; 1 an error, or something was left undone; 2 wrong usage; 3 nothing found.";
 
-/// For the operators of `ParcelTrack`: dead letters, and the story of an invoice
+/// For the operators of `ParcelTrack`: dead letters, the story of an invoice, API keys
 #[derive(Parser)]
 #[command(name = "parcelctl", version, after_help = AFTER)]
 pub(crate) struct Arguments {
@@ -39,6 +41,9 @@ pub(crate) enum Command {
     /// Addresses that get no mail any more, since a mail to them came back or was called spam
     #[command(subcommand)]
     Suppression(SuppressionCommand),
+    /// Who may call the API
+    #[command(subcommand)]
+    Keys(KeysCommand),
 }
 
 #[derive(Subcommand)]
@@ -127,6 +132,61 @@ pub(crate) enum SuppressionCommand {
         /// The address
         address: EmailAddress,
     },
+}
+
+#[derive(Subcommand)]
+pub(crate) enum KeysCommand {
+    /// Make a key; it is shown this once
+    Create {
+        /// What its bearer may do
+        #[arg(long)]
+        role: RoleArgument,
+        /// On whose behalf: lower-case letters, digits and hyphens
+        #[arg(long, value_name = "NAME")]
+        owner: OwnerId,
+        /// What people call it
+        #[arg(long, value_name = "TEXT", value_parser = label)]
+        label: Text<100>,
+        /// For how long it is good, such as 90d; without it, until it is revoked
+        #[arg(long, value_name = "TIME", value_parser = lifetime)]
+        expires_in: Option<Duration>,
+    },
+    /// All keys, without their secrets
+    List {
+        /// Only this owner's
+        #[arg(long, value_name = "NAME")]
+        owner: Option<OwnerId>,
+    },
+    /// Call a key off
+    Revoke {
+        /// The key's id: the part between `pt_` and the next `_`
+        id: ApiKeyId,
+    },
+}
+
+/// What a key's bearer may do.
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum RoleArgument {
+    /// Their own parcels and invoices
+    Merchant,
+    /// The timeline of any parcel, and nothing else
+    Driver,
+    /// Everything
+    Operator,
+}
+
+impl From<RoleArgument> for Role {
+    fn from(role: RoleArgument) -> Self {
+        match role {
+            RoleArgument::Merchant => Self::Merchant,
+            RoleArgument::Driver => Self::Driver,
+            RoleArgument::Operator => Self::Operator,
+        }
+    }
+}
+
+fn label(text: &str) -> Result<Text<100>, InvalidText> {
+    text.to_owned().try_into()
 }
 
 fn rate(text: &str) -> Result<f64, String> {

@@ -1,13 +1,13 @@
 //! What an operator has at hand: the ports, and the settings that lead to them.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 use aws_config::Region;
 use aws_sdk_sqs::config::Credentials;
-use parceltrack::aws::{Clients, DeadLetterQueue, InvoiceTable, SuppressionTable, TicketQueue};
+use parceltrack::aws::{ApiKeyTable, Clients, DeadLetterQueue, InvoiceTable, SuppressionTable, TicketQueue};
 use parceltrack::clock::SystemClock;
 use parceltrack::ports::{
     Clock, NoteDrops, ReadInvoices, ReadSuppressions, RemoveSuppression, ReopenInvoices, SendTicket, TakeDeadLetters,
@@ -26,38 +26,13 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    /// With the settings of this file and no others, or with those of the environment.
-    pub(crate) async fn open(env_file: Option<&Path>) -> Result<Self> {
-        let file = env_file.map(read).transpose()?;
-        let setting = |name: &str| match &file {
-            Some(file) => file.get(name).cloned(),
-            None => std::env::var(name).ok(),
-        };
-        let required = |name: &str| {
-            setting(name).filter(|value| !value.is_empty()).with_context(|| match env_file {
-                Some(file) => format!("{name} is not in {}", file.display()),
-                None => format!("{name} is not set: set it, or name a file with --env-file"),
-            })
-        };
-        let invoices_table = required("INVOICES_TABLE")?;
-        let suppressions_table = required("SUPPRESSIONS_TABLE")?;
-        let tickets_queue = required("TICKETS_QUEUE_URL")?;
-        let dead_letter_queue = required("DEAD_LETTER_QUEUE_URL")?;
-
-        let mut loader = aws_config::from_env();
-        if file.is_some() {
-            if let Some(endpoint) = setting("AWS_ENDPOINT_URL") {
-                loader = loader.endpoint_url(endpoint);
-            }
-            if let Some(region) = setting("AWS_REGION").or_else(|| setting("AWS_DEFAULT_REGION")) {
-                loader = loader.region(Region::new(region));
-            }
-            if let (Some(key), Some(secret)) = (setting("AWS_ACCESS_KEY_ID"), setting("AWS_SECRET_ACCESS_KEY")) {
-                let token = setting("AWS_SESSION_TOKEN");
-                loader = loader.credentials_provider(Credentials::new(key, secret, token, None, "env-file"));
-            }
-        }
-        let clients = Clients::load(loader).await;
+    /// With these settings.
+    pub(crate) async fn open(settings: &Settings) -> Result<Self> {
+        let invoices_table = settings.required("INVOICES_TABLE")?;
+        let suppressions_table = settings.required("SUPPRESSIONS_TABLE")?;
+        let tickets_queue = settings.required("TICKETS_QUEUE_URL")?;
+        let dead_letter_queue = settings.required("DEAD_LETTER_QUEUE_URL")?;
+        let clients = settings.clients().await;
         let invoices = Arc::new(InvoiceTable::new(clients.dynamodb(), invoices_table));
         let suppressions = Arc::new(SuppressionTable::new(clients.dynamodb(), suppressions_table));
         Ok(Self {
@@ -70,6 +45,58 @@ impl Desk {
             unsuppress: suppressions,
             clock: Arc::new(SystemClock),
         })
+    }
+}
+
+/// The table of API keys, which needs no more than its own name.
+pub(crate) async fn api_keys(settings: &Settings) -> Result<ApiKeyTable> {
+    let name = settings.required("API_KEYS_TABLE")?;
+    Ok(ApiKeyTable::new(settings.clients().await.dynamodb(), name))
+}
+
+/// The settings of a file and no others, or those of the environment.
+pub(crate) struct Settings {
+    file: Option<(PathBuf, BTreeMap<String, String>)>,
+}
+
+impl Settings {
+    /// Of this file, or of the environment without one.
+    pub(crate) fn read(env_file: Option<&Path>) -> Result<Self> {
+        let file = env_file.map(|path| anyhow::Ok((path.to_owned(), read(path)?))).transpose()?;
+        Ok(Self { file })
+    }
+
+    fn optional(&self, name: &str) -> Option<String> {
+        match &self.file {
+            Some((_, file)) => file.get(name).cloned(),
+            None => std::env::var(name).ok(),
+        }
+    }
+
+    fn required(&self, name: &str) -> Result<String> {
+        self.optional(name).filter(|value| !value.is_empty()).with_context(|| match &self.file {
+            Some((path, _)) => format!("{name} is not in {}", path.display()),
+            None => format!("{name} is not set: set it, or name a file with --env-file"),
+        })
+    }
+
+    async fn clients(&self) -> Clients {
+        let mut loader = aws_config::from_env();
+        if self.file.is_some() {
+            if let Some(endpoint) = self.optional("AWS_ENDPOINT_URL") {
+                loader = loader.endpoint_url(endpoint);
+            }
+            if let Some(region) = self.optional("AWS_REGION").or_else(|| self.optional("AWS_DEFAULT_REGION")) {
+                loader = loader.region(Region::new(region));
+            }
+            if let (Some(key), Some(secret)) =
+                (self.optional("AWS_ACCESS_KEY_ID"), self.optional("AWS_SECRET_ACCESS_KEY"))
+            {
+                let token = self.optional("AWS_SESSION_TOKEN");
+                loader = loader.credentials_provider(Credentials::new(key, secret, token, None, "env-file"));
+            }
+        }
+        Clients::load(loader).await
     }
 }
 

@@ -9,6 +9,7 @@ mod arguments;
 mod dead_letters;
 mod desk;
 mod invoice;
+mod keys;
 mod select;
 mod suppression;
 mod words;
@@ -17,8 +18,9 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use arguments::{Arguments, Command, DeadLetters, InvoiceCommand, SuppressionCommand};
-use desk::Desk;
+use arguments::{Arguments, Command, DeadLetters, InvoiceCommand, KeysCommand, SuppressionCommand};
+use desk::{Desk, Settings};
+use parceltrack::clock::SystemClock;
 
 /// How a command ended, as scripts see it. Wrong usage, which clap tells, is 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,22 +58,41 @@ async fn main() -> ExitCode {
 }
 
 async fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
-    let desk = Desk::open(arguments.env_file.as_deref()).await?;
+    let settings = Settings::read(arguments.env_file.as_deref())?;
     let json = arguments.json;
+    let desk = async || Desk::open(&settings).await;
     match arguments.command {
-        Command::DeadLetters(DeadLetters::List { group }) => dead_letters::list(&desk, group.as_deref(), json).await,
-        Command::DeadLetters(DeadLetters::Show { which }) => dead_letters::show(&desk, which, json).await,
+        Command::DeadLetters(DeadLetters::List { group }) => {
+            dead_letters::list(&desk().await?, group.as_deref(), json).await
+        }
+        Command::DeadLetters(DeadLetters::Show { which }) => dead_letters::show(&desk().await?, which, json).await,
         Command::DeadLetters(DeadLetters::Retry { selection, rate, set_email }) => {
-            dead_letters::retry(&desk, &selection.into(), rate, set_email, json).await
+            dead_letters::retry(&desk().await?, &selection.into(), rate, set_email, json).await
         }
         Command::DeadLetters(DeadLetters::Drop { selection, reason }) => {
-            dead_letters::drop(&desk, &selection.into(), &reason, json).await
+            dead_letters::drop(&desk().await?, &selection.into(), &reason, json).await
         }
-        Command::Invoice(InvoiceCommand::Show { id }) => invoice::show(&desk, id, json).await,
-        Command::Invoice(InvoiceCommand::Retry { id, set_email }) => invoice::retry(&desk, id, set_email, json).await,
-        Command::Suppression(SuppressionCommand::Show { address }) => suppression::show(&desk, &address, json).await,
+        Command::Invoice(InvoiceCommand::Show { id }) => invoice::show(&desk().await?, id, json).await,
+        Command::Invoice(InvoiceCommand::Retry { id, set_email }) => {
+            invoice::retry(&desk().await?, id, set_email, json).await
+        }
+        Command::Suppression(SuppressionCommand::Show { address }) => {
+            suppression::show(&desk().await?, &address, json).await
+        }
         Command::Suppression(SuppressionCommand::Remove { address }) => {
-            suppression::remove(&desk, &address, json).await
+            suppression::remove(&desk().await?, &address, json).await
         }
+        Command::Keys(command) => keys(&settings, command, json).await,
+    }
+}
+
+async fn keys(settings: &Settings, command: KeysCommand, json: bool) -> anyhow::Result<Outcome> {
+    let (table, clock) = (desk::api_keys(settings).await?, SystemClock);
+    match command {
+        KeysCommand::Create { role, owner, label, expires_in } => {
+            keys::create(&table, &clock, keys::Wanted { role: role.into(), owner, label, expires_in }, json).await
+        }
+        KeysCommand::List { owner } => keys::list(&table, &clock, owner.as_ref(), json).await,
+        KeysCommand::Revoke { id } => keys::revoke(&table, &clock, &id, json).await,
     }
 }

@@ -58,6 +58,7 @@ impl Desk {
             ("SUPPRESSIONS_TABLE", desk.stack.addresses.output("SuppressionsTableName").unwrap()),
             ("TICKETS_QUEUE_URL", desk.queues.tickets.as_str()),
             ("DEAD_LETTER_QUEUE_URL", desk.queues.dead_letters.as_str()),
+            ("API_KEYS_TABLE", desk.stack.addresses.output("ApiKeysTableName").unwrap()),
             ("AWS_ENDPOINT_URL", desk.stack.addresses.emulator_url.as_str()),
             ("AWS_REGION", desk.stack.addresses.region.as_str()),
             ("AWS_ACCESS_KEY_ID", "test"),
@@ -386,4 +387,31 @@ async fn wrong_usage_and_missing_settings_say_what_is_wrong() {
     assert!(missing.code == 1 && missing.error.contains("SUPPRESSIONS_TABLE is not in"), "{}", missing.error);
     std::fs::write(desk.directory.path().join("env"), "INVOICES_TABLE\n").unwrap();
     assert!(desk.run(&["dead-letters", "list"]).await.error.contains("line 1 of"));
+}
+
+#[tokio::test]
+async fn a_key_is_shown_once_works_until_it_is_revoked_and_its_secret_is_nowhere() {
+    let desk = Desk::new().await;
+    let owner = format!("shop-{}", &Uuid::new_v4().simple().to_string()[..12]);
+    let created = desk.run(&["keys", "create", "--role", "merchant", "--owner", &owner, "--label", "Shop"]).await;
+    assert_eq!(created.code, 0, "{}", created.error);
+    let key = created.out.trim();
+    let list =
+        async || desk.stack.request(reqwest::Method::GET, "/api/parcels", Some(key)).send().await.unwrap().status();
+    assert_eq!(list().await, 200);
+
+    let listed = desk.run(&["keys", "list", "--owner", &owner, "--json"]).await;
+    let keys = listed.json();
+    assert_eq!((keys[0]["state"].as_str(), keys[0]["role"].as_str()), (Some("active"), Some("merchant")));
+    assert!(keys[0]["lastUsedAt"].is_string() && !listed.out.contains(&key[20..]), "{}", listed.out);
+
+    let id = keys[0]["id"].as_str().unwrap();
+    assert_eq!(desk.run(&["keys", "revoke", id]).await.code, 0);
+    assert_eq!(desk.run(&["keys", "revoke", id, "--json"]).await.json()["outcome"], "wasRevoked");
+    assert_eq!(desk.run(&["keys", "list", "--owner", &owner, "--json"]).await.json()[0]["state"], "revoked");
+    assert_eq!(desk.run(&["keys", "revoke", "0123456789abcdef"]).await.code, 3);
+    let driver = ["keys", "create", "--role", "driver", "--label", "x"];
+    for wrong in [["--owner", "Shop"], ["--expires-in", "soon"]] {
+        assert_eq!(desk.run(&[&driver[..], &wrong].concat()).await.code, 2);
+    }
 }

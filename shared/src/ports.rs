@@ -2,6 +2,7 @@
 //!
 //! Errors say what to do about them, not where they came from.
 
+mod api_keys;
 mod dead_letters;
 mod delivery;
 
@@ -9,6 +10,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+pub use api_keys::{ManageApiKeys, ReadApiKeys, Revocation};
 pub use dead_letters::{BuriedTicket, NoteDrops, ReopenInvoices, TakeDeadLetters};
 pub use delivery::{AddSuppression, ReadSuppressions, RecordDelivery, RemoveSuppression};
 

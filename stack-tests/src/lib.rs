@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use api::{App, RandomTrackingNumbers};
+use api::{App, KeyRing, RandomTrackingNumbers};
 use aws_config::Region;
 use aws_lambda_events::event::sqs::SqsEvent;
 use aws_sdk_dynamodb::types::{BillingMode, GlobalSecondaryIndex};
@@ -22,10 +22,10 @@ use aws_sdk_sqs::config::Credentials;
 use axum::Router;
 use invoice_worker::{MAIL_TIMEOUT, Rules, Worker};
 use lambda_runtime::Context;
-use local_stack::StackAddresses;
+use local_stack::{MERCHANT_KEY, StackAddresses};
 use mail_events::MailEvents;
 use parceltrack::aws::{
-    Clients, DeadLetterQueue, InvoiceBucket, InvoiceTable, ParcelTable, SuppressionTable, TicketQueue,
+    ApiKeyTable, Clients, DeadLetterQueue, InvoiceBucket, InvoiceTable, ParcelTable, SuppressionTable, TicketQueue,
 };
 use parceltrack::clock::SystemClock;
 use parceltrack::domain::{
@@ -35,6 +35,7 @@ use parceltrack::domain::{
 use parceltrack::mime::Sender;
 use parceltrack::ports::{Clock, CreateInvoices as _, NewInvoice, ReadInvoices as _, SendMail, SendTicket};
 use parceltrack::smtp::Smtp;
+use reqwest::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -66,14 +67,23 @@ impl Stack {
         Self { clients: Clients::load(loader).await, addresses, http }
     }
 
-    /// A GET of the deployed API.
+    /// A GET of the deployed API, by the merchant of this laptop.
     pub fn get(&self, path: &str) -> reqwest::RequestBuilder {
-        self.http.get(format!("{}{path}", self.addresses.api_url))
+        self.request(Method::GET, path, Some(MERCHANT_KEY))
     }
 
-    /// A POST to the deployed API.
+    /// A POST to the deployed API, by the merchant of this laptop.
     pub fn post(&self, path: &str) -> reqwest::RequestBuilder {
-        self.http.post(format!("{}{path}", self.addresses.api_url))
+        self.request(Method::POST, path, Some(MERCHANT_KEY))
+    }
+
+    /// A request to the deployed API, by whoever bears this key.
+    pub fn request(&self, method: Method, path: &str, key: Option<&str>) -> reqwest::RequestBuilder {
+        let request = self.http.request(method, format!("{}{path}", self.addresses.api_url));
+        match key {
+            Some(key) => request.bearer_auth(key),
+            None => request,
+        }
     }
 
     /// Follows a link of the deployed stack, one step.
@@ -123,10 +133,16 @@ impl Stack {
 
     /// The invoice as the deployed API shows it, once it has this status.
     pub async fn invoice_once(&self, id: &str, status: &str) -> Value {
+        self.invoice_by(MERCHANT_KEY, id, status).await
+    }
+
+    /// The same, as the bearer of this key sees it.
+    pub async fn invoice_by(&self, key: &str, id: &str, status: &str) -> Value {
         let mut seen = Value::Null;
         let reached = async {
             loop {
-                seen = self.get(&format!("/api/invoices/{id}")).send().await.unwrap().json().await.unwrap();
+                let request = self.request(Method::GET, &format!("/api/invoices/{id}"), Some(key));
+                seen = request.send().await.unwrap().json().await.unwrap();
                 if seen["status"] == status {
                     return;
                 }
@@ -154,6 +170,11 @@ impl Stack {
         SuppressionTable::new(self.clients.dynamodb(), name)
     }
 
+    /// The table of API keys.
+    pub fn api_keys(&self) -> ApiKeyTable {
+        ApiKeyTable::new(self.clients.dynamodb(), self.addresses.output("ApiKeysTableName").unwrap().to_owned())
+    }
+
     /// The tables of parcels.
     pub fn parcels(&self) -> ParcelTable {
         let table = |output| self.addresses.output(output).unwrap().to_owned();
@@ -179,6 +200,7 @@ impl Stack {
     pub fn api(&self, clock: Arc<dyn Clock>, tickets: Arc<dyn SendTicket>) -> Router {
         let (parcels, invoices) = (Arc::new(self.parcels()), Arc::new(self.invoices()));
         let app = App {
+            keys: KeyRing::new(Arc::new(self.api_keys())),
             create_parcels: parcels.clone(),
             read_parcels: parcels,
             create_invoices: invoices.clone(),

@@ -21,8 +21,8 @@ export class ApiError extends Error {
   }
 }
 
-/** The calls this page makes of the API at `base`. */
-export function connect(base) {
+/** The calls this page makes of the API at `base`, with the key that `holder` has. */
+export function connect(base, holder) {
   async function call(method, path, { body, headers = {}, signal } = {}) {
     const limit = AbortSignal.timeout(TIMEOUT_MS);
     const request = { method, headers: { Accept: "application/json", ...headers }, cache: "no-store" };
@@ -31,6 +31,8 @@ export function connect(base) {
       request.body = JSON.stringify(body);
       request.headers["Content-Type"] = "application/json";
     }
+    const key = holder.current() ?? (await holder.ask(""));
+    request.headers.Authorization = `Bearer ${key}`;
     let answer, text;
     try {
       answer = await fetch(base + path, request);
@@ -39,6 +41,11 @@ export function connect(base) {
       throw new ApiError(0);
     }
     const content = parse(text);
+    if (answer.status === 401) {
+      // Another call may have brought a new key meanwhile.
+      if (holder.current() === key) await holder.ask("This key is not good, or not any more.");
+      return call(method, path, { body, headers, signal });
+    }
     if (!answer.ok) throw new ApiError(answer.status, content);
     if (!content) throw new ApiError(0, STRANGER);
     return content;
@@ -49,7 +56,7 @@ export function connect(base) {
     createParcel: (parcel, key) => call("POST", "/api/parcels", { body: parcel, headers: { "Idempotency-Key": key } }),
     requestInvoice: (parcelId) => call("POST", `/api/parcels/${part(parcelId)}/invoice`),
     invoice: (id, signal) => call("GET", `/api/invoices/${part(id)}`, { signal }),
-    pdfAddress: (id) => `${base}/api/invoices/${part(id)}/pdf`,
+    pdfAddress: async (id) => (await call("GET", `/api/invoices/${part(id)}/pdf`)).url,
     parcels: async (limit, cursor, signal) => {
       const page = await call("GET", `/api/parcels?limit=${limit}${cursor ? `&cursor=${part(cursor)}` : ""}`, { signal });
       if (!Array.isArray(page.parcels)) throw new ApiError(0, STRANGER);

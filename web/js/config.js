@@ -1,11 +1,11 @@
 // Guarantee: the page talks and links only to http(s) addresses, and they all come from config.json.
 
-/** Reads config.json. An empty apiUrl means the API answers on the page's own origin. */
+/** Reads config.json. An empty apiUrl means the API answers on the page's own origin; a laptop offers its key. */
 export async function readConfig() {
   const answer = await fetch("config.json", { cache: "no-cache" });
   if (!answer.ok) throw new Error(`config.json answered ${answer.status}`);
-  const { apiUrl = "", inboxUrl } = await answer.json();
-  return { apiUrl: address(apiUrl), inboxUrl: inboxUrl ? address(inboxUrl) : null };
+  const { apiUrl = "", inboxUrl, apiKey } = await answer.json();
+  return { apiUrl: address(apiUrl), inboxUrl: inboxUrl ? address(inboxUrl) : null, apiKey };
 }
 
 function address(text) {

@@ -4,15 +4,16 @@ import { connect } from "./api.js";
 import { readConfig } from "./config.js";
 import { createForm } from "./create.js";
 import { byId, setText } from "./dom.js";
+import { keyHolder } from "./key.js";
 import { parcelList } from "./parcels.js";
 
 try {
-  const { apiUrl, inboxUrl } = await readConfig();
+  const { apiUrl, inboxUrl, apiKey } = await readConfig();
   if (inboxUrl) {
     byId("inbox").href = inboxUrl;
     byId("inbox").hidden = false;
   }
-  const api = connect(apiUrl);
+  const api = connect(apiUrl, keyHolder(apiKey));
   createForm(api, parcelList(api));
 } catch (error) {
   byId("create").querySelector("button").disabled = true;

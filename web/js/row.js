@@ -9,6 +9,8 @@ export function createRow({ ask, pdfAddress }) {
   const find = (selector) => element.querySelector(selector);
   const [time, button, state, pdf, problem] = ["time", ".ask", ".state", ".pdf", ".bill .error"].map(find);
 
+  let invoiceId;
+
   button.addEventListener("click", () => {
     setText(problem, "");
     withDisabled(button, async () => {
@@ -22,11 +24,24 @@ export function createRow({ ask, pdfAddress }) {
     });
   });
 
+  // The window is opened by the click itself: one opened after the answer would be taken for a pop-up.
+  pdf.addEventListener("click", async () => {
+    setText(problem, "");
+    const view = window.open("", "_blank");
+    try {
+      const address = await pdfAddress(invoiceId);
+      if (view) view.location.replace(address);
+    } catch (error) {
+      view?.close();
+      setText(problem, error.message);
+    }
+  });
+
   function update(parcel, detail) {
     setText(find(".name"), parcel.recipient);
     setText(find(".tracking"), parcel.trackingNumber);
     setText(find(".email"), parcel.email);
-    for (const whose of element.querySelectorAll(".whose")) setText(whose, ` for ${parcel.recipient}${whose.closest("a") ? " (opens in a new tab)" : ""}`);
+    for (const whose of element.querySelectorAll(".whose")) setText(whose, ` for ${parcel.recipient}${whose.closest(".pdf") ? " (opens in a new tab)" : ""}`);
     setBadge(find(".where .badge"), parcelBadge(parcel.status));
     setText(time, when(parcel.updatedAt));
     setAttribute(time, "datetime", parcel.updatedAt);
@@ -35,10 +50,10 @@ export function createRow({ ask, pdfAddress }) {
     state.hidden = !invoice;
     if (!invoice) return;
     setText(problem, "");
+    invoiceId = invoice.id;
     setBadge(find(".bill .badge"), invoiceBadge(invoice.status));
     setText(find(".note"), invoiceNote(invoice, detail));
     pdf.hidden = !(detail?.pdf || invoice.status === "Generated" || invoice.status === "Sent");
-    setAttribute(pdf, "href", pdfAddress(invoice.id));
   }
 
   return { element, update };

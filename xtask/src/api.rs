@@ -44,18 +44,28 @@ pub(crate) struct Attempt {
 #[derive(Clone)]
 pub(crate) struct Api {
     url: String,
+    key: String,
     http: Client,
 }
 
 impl Api {
-    pub(crate) fn new(url: &str) -> Self {
+    /// The API at this address, for the bearer of this key.
+    pub(crate) fn new(url: &str, key: &str) -> Self {
         let http = Client::builder()
             // The addresses behind redirects are part of what is tested.
             .redirect(Policy::none())
             .timeout(Duration::from_secs(30))
             .build()
             .unwrap_or_default();
-        Self { url: url.to_owned(), http }
+        Self { url: url.to_owned(), key: key.to_owned(), http }
+    }
+
+    fn get(&self, path: &str) -> RequestBuilder {
+        self.http.get(format!("{}{path}", self.url)).bearer_auth(&self.key)
+    }
+
+    fn post(&self, path: &str) -> RequestBuilder {
+        self.http.post(format!("{}{path}", self.url)).bearer_auth(&self.key)
     }
 
     pub(crate) fn url(&self) -> &str {
@@ -63,31 +73,31 @@ impl Api {
     }
 
     pub(crate) async fn health(&self) -> Result<Timed<()>> {
-        let call = self.http.get(format!("{}/health", self.url));
+        let call = self.get("/health");
         let timed = timed(call, StatusCode::OK).await?;
         Ok(Timed { answer: (), took: timed.took })
     }
 
     pub(crate) async fn create_parcel(&self, recipient: &str, email: &str) -> Result<Timed<Parcel>> {
-        let call = self.http.post(format!("{}/api/parcels", self.url));
+        let call = self.post("/api/parcels");
         let body = json!({"recipient": recipient, "email": email});
         parsed(timed(call.json(&body), StatusCode::CREATED).await?).await
     }
 
     /// Creates a parcel under an idempotency key, so that trying again makes no second one.
     pub(crate) async fn create_parcel_once(&self, recipient: &str, email: &str, key: &str) -> Result<Timed<Parcel>> {
-        let call = self.http.post(format!("{}/api/parcels", self.url)).header("idempotency-key", key);
+        let call = self.post("/api/parcels").header("idempotency-key", key);
         let body = json!({"recipient": recipient, "email": email});
         parsed(timed(call.json(&body), StatusCode::CREATED).await?).await
     }
 
     pub(crate) async fn request_invoice(&self, parcel: &str) -> Result<Timed<AcceptedInvoice>> {
-        let call = self.http.post(format!("{}/api/parcels/{parcel}/invoice", self.url));
+        let call = self.post(&format!("/api/parcels/{parcel}/invoice"));
         parsed(timed(call, StatusCode::ACCEPTED).await?).await
     }
 
     pub(crate) async fn invoice(&self, id: &str) -> Result<Invoice> {
-        let call = self.http.get(format!("{}/api/invoices/{id}", self.url));
+        let call = self.get(&format!("/api/invoices/{id}"));
         Ok(parsed(timed(call, StatusCode::OK).await?).await?.answer)
     }
 

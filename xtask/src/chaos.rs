@@ -11,7 +11,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
-use local_stack::{Faults, LocalStack, MailSummary, Options, Ports, ServerState};
+use local_stack::{Faults, LocalStack, MailSummary, OPERATOR_KEY, Options, Ports, ServerState};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use tokio::time::{Instant, sleep};
@@ -89,7 +89,7 @@ async fn chaos(arguments: &Arguments) -> Result<()> {
 async fn trial(arguments: &Arguments, stack: &LocalStack, faults: &Faults) -> Result<()> {
     let Arguments { seed, minutes, rate } = *arguments;
     println!("\nChaos with seed {seed} for {minutes} min at {rate} invoices a second");
-    let (api, journal) = (Api::new(&stack.addresses().api_url), Mutex::new(Journal::default()));
+    let (api, journal) = (Api::new(&stack.addresses().api_url, OPERATOR_KEY), Mutex::new(Journal::default()));
     let end = Instant::now() + Duration::from_secs_f64(minutes * 60.0);
 
     let (promises, (), ()) = tokio::join!(

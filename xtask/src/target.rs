@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use clap::Args;
-use local_stack::{InboxClient, LocalStack, Options, Ports, StackAddresses};
+use local_stack::{InboxClient, LocalStack, OPERATOR_KEY, Options, Ports, StackAddresses};
 
 use crate::api::Api;
 use crate::{progress, root};
@@ -15,6 +15,9 @@ pub(crate) struct Arguments {
     /// Address of that stack's inbox [default: the one that `cargo xtask up` serves beside the API]
     #[arg(long, requires = "url")]
     inbox: Option<String>,
+    /// Variable with an operator's key for that API [default: the key that every local stack knows]
+    #[arg(long, value_name = "VARIABLE", requires = "url")]
+    key_from: Option<String>,
 }
 
 pub(crate) struct Target {
@@ -43,7 +46,12 @@ impl Target {
                     .context("say with --inbox where its inbox is");
             }
         };
-        Ok(Self { api: Api::new(url), inbox, addresses, own: None })
+        // Not an argument: those stand in the list of processes and in the shell's history.
+        let key = match &arguments.key_from {
+            Some(variable) => std::env::var(variable).with_context(|| format!("{variable} is not set"))?,
+            None => OPERATOR_KEY.to_owned(),
+        };
+        Ok(Self { api: Api::new(url, &key), inbox, addresses, own: None })
     }
 
     async fn start(name: &str) -> Result<Self> {
@@ -60,7 +68,7 @@ impl Target {
         .await?;
         let addresses = stack.addresses().clone();
         Ok(Self {
-            api: Api::new(&addresses.api_url),
+            api: Api::new(&addresses.api_url, OPERATOR_KEY),
             inbox: stack.inbox(),
             addresses: Some(addresses),
             own: Some(stack),

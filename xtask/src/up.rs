@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 use clap::Args;
-use local_stack::{AlreadyRunning, LocalStack, Options, Ports, StackAddresses};
+use local_stack::{AlreadyRunning, LocalStack, OPERATOR_KEY, Options, Ports, StackAddresses};
 
 use crate::interrupt::Interrupt;
 use crate::{progress, root};
@@ -99,4 +99,5 @@ fn print_addresses(stack: &StackAddresses) {
     println!("  API        {}", stack.api_url);
     println!("  inbox      {}   (mail server: {})", stack.inbox_url, stack.smtp_url);
     println!("  local AWS  {}", stack.emulator_url);
+    println!("  key        {OPERATOR_KEY}   (an operator's; the page has it already)");
 }

@@ -7,9 +7,13 @@ use parceltrack::ports::{
     Clock, CreateInvoices, CreateParcels, DrawTrackingNumber, LinkToPdf, ReadInvoices, ReadParcels, SendTicket,
 };
 
+use crate::KeyRing;
+
 /// The ports of the API, and what its invoices have in common.
 #[derive(Clone)]
 pub struct App {
+    /// Knows who is calling.
+    pub keys: KeyRing,
     /// Creates parcels.
     pub create_parcels: Arc<dyn CreateParcels>,
     /// Reads parcels.

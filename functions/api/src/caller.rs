@@ -1,22 +1,104 @@
-//! Who is calling. Until callers have keys, everybody is the house.
+//! Who is calling, and what they may do.
+//!
+//! A handler names the right it wants in its arguments, [`Allowed<ManageParcels>`](Allowed), and is not reached without it.
 
-use std::convert::Infallible;
+use std::marker::PhantomData;
 
 use axum::extract::FromRequestParts;
+use http::header::AUTHORIZATION;
 use http::request::Parts;
-use parceltrack::domain::OwnerId;
+use parceltrack::domain::{ApiKey, OwnerId, Role};
 
-/// The caller's identity: what is theirs, they may see and touch.
+use crate::App;
+use crate::problem::Problem;
+
+/// A caller whose key is good.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
-    /// Whose objects they are.
+    /// What the caller is to us.
+    pub(crate) role: Role,
+    /// On whose behalf the caller acts. What they create belongs to this owner.
     pub(crate) owner: OwnerId,
 }
 
-impl<S: Sync> FromRequestParts<S> for Caller {
-    type Rejection = Infallible;
+impl Caller {
+    /// Whether the caller may know of what belongs to this owner.
+    pub(crate) fn sees(&self, owner: &OwnerId) -> bool {
+        self.role == Role::Operator || self.owner == *owner
+    }
+}
 
-    async fn from_request_parts(_: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
-        Ok(Self { owner: OwnerId::house() })
+/// Something that not every caller may do.
+pub(crate) trait Right: Send {
+    /// Who has it.
+    fn belongs_to(role: Role) -> bool;
+}
+
+/// To create and see parcels and invoices: one's own, or all of them.
+pub(crate) struct ManageParcels;
+
+impl Right for ManageParcels {
+    fn belongs_to(role: Role) -> bool {
+        matches!(role, Role::Merchant | Role::Operator)
+    }
+}
+
+/// A caller who has a right.
+pub(crate) struct Allowed<R> {
+    /// Who.
+    pub(crate) caller: Caller,
+    right: PhantomData<R>,
+}
+
+impl<R: Right> FromRequestParts<App> for Allowed<R> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Self::Rejection> {
+        let caller = app.keys.caller(bearer(parts).ok_or(Problem::Unauthorized)?, app.clock.now()).await?;
+        if R::belongs_to(caller.role) { Ok(Self { caller, right: PhantomData }) } else { Err(Problem::Forbidden) }
+    }
+}
+
+/// The key in `Authorization: Bearer …` (RFC 6750 section 2.1), if there is exactly one and it could be ours.
+fn bearer(parts: &Parts) -> Option<ApiKey> {
+    let mut values = parts.headers.get_all(AUTHORIZATION).iter();
+    let (value, None) = (values.next()?, values.next()) else { return None };
+    let (scheme, key) = value.to_str().ok()?.split_once(' ')?;
+    if scheme.eq_ignore_ascii_case("bearer") { key.trim().parse().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::Request;
+
+    use super::*;
+
+    const KEY: &str = "pt_0123456789abcdef_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
+    fn id_in(headers: &[&str]) -> Option<String> {
+        let mut request = Request::builder();
+        for header in headers {
+            request = request.header(AUTHORIZATION, *header);
+        }
+        let (parts, ()) = request.body(()).unwrap().into_parts();
+        bearer(&parts).map(|key| key.id.to_string())
+    }
+
+    #[test]
+    fn one_bearer_key_is_read_whatever_the_case_of_its_scheme() {
+        for scheme in ["Bearer", "bearer", "BEARER"] {
+            assert_eq!(id_in(&[&format!("{scheme} {KEY}")]).as_deref(), Some("0123456789abcdef"));
+        }
+        assert!(id_in(&[&format!("Bearer  {KEY}")]).is_some());
+    }
+
+    #[test]
+    fn anything_else_is_no_key() {
+        let good = format!("Bearer {KEY}");
+        assert_eq!(id_in(&[]), None);
+        assert_eq!(id_in(&[&good, &good]), None);
+        for header in ["", "Bearer", "Bearer ", KEY, &format!("Basic {KEY}"), &format!("Bearer {KEY} x"), "Bearer é"] {
+            assert_eq!(id_in(&[header]), None, "{header}");
+        }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use api::{App, RandomTrackingNumbers, Settings, router, serve};
-use parceltrack::aws::{Clients, InvoiceBucket, InvoiceTable, ParcelTable, TicketQueue};
+use api::{App, KeyRing, RandomTrackingNumbers, Settings, router, serve};
+use parceltrack::aws::{ApiKeyTable, Clients, InvoiceBucket, InvoiceTable, ParcelTable, TicketQueue};
 use parceltrack::clock::SystemClock;
 use parceltrack::telemetry;
 
@@ -24,6 +24,7 @@ async fn main() -> Result<(), lambda_http::Error> {
         )),
     );
     let app = App {
+        keys: KeyRing::new(Arc::new(ApiKeyTable::new(clients.dynamodb(), settings.api_keys_table))),
         create_parcels: parcels.clone(),
         read_parcels: parcels,
         create_invoices: invoices.clone(),

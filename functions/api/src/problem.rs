@@ -4,7 +4,7 @@
 
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER};
+use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use parceltrack::domain::InvoiceId;
 use parceltrack::ports::PortError;
@@ -28,6 +28,10 @@ pub(crate) enum Problem {
     InvalidParameter(FieldProblem),
     /// 422: fields of the body are wrong.
     InvalidFields(Vec<FieldProblem>),
+    /// 401: no key, or none that is good.
+    Unauthorized,
+    /// 403: the key is good, but not for this.
+    Forbidden,
     /// 404: there is no such thing, or not for this caller.
     NotFound(&'static str),
     /// 405: the path exists, for other methods.
@@ -56,6 +60,8 @@ impl Problem {
         match self {
             Self::Malformed(_) | Self::InvalidParameter(_) => StatusCode::BAD_REQUEST,
             Self::InvalidFields(_) | Self::KeyUsedForOtherContent => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::Unauthorized => StatusCode::UNAUTHORIZED,
+            Self::Forbidden => StatusCode::FORBIDDEN,
             Self::NotFound(_) => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::InvoiceDiffers(_) => StatusCode::CONFLICT,
@@ -72,6 +78,8 @@ impl Problem {
             Self::Malformed(_) => "malformed-request",
             Self::InvalidParameter(_) => "invalid-parameter",
             Self::InvalidFields(_) => "invalid-fields",
+            Self::Unauthorized => "unauthorized",
+            Self::Forbidden => "forbidden",
             Self::NotFound(_) => "not-found",
             Self::MethodNotAllowed => "method-not-allowed",
             Self::InvoiceDiffers(_) => "invoice-differs",
@@ -88,6 +96,8 @@ impl Problem {
             Self::Malformed(_) => "The request cannot be read",
             Self::InvalidParameter(_) => "A parameter is wrong",
             Self::InvalidFields(_) => "Some fields are wrong",
+            Self::Unauthorized => "An API key is needed",
+            Self::Forbidden => "This key is not for that",
             Self::NotFound(_) => "Not found",
             Self::MethodNotAllowed => "This path has other methods",
             Self::InvoiceDiffers(_) => "The parcel has another invoice",
@@ -108,6 +118,8 @@ impl Problem {
                     problems.iter().map(|problem| format!("{} {}", problem.field, problem.message)).collect();
                 format!("{}.", all.join("; "))
             }
+            Self::Unauthorized => "Send a good key with Authorization: Bearer pt_….".to_owned(),
+            Self::Forbidden => "Keys of another role may do this.".to_owned(),
             Self::NotFound(what) => format!("There is no such {what}."),
             Self::MethodNotAllowed => "The Allow header names them.".to_owned(),
             Self::InvoiceDiffers(id) => {
@@ -159,6 +171,10 @@ impl Problem {
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         match self {
+            // RFC 9110 section 15.5.2 wants it, RFC 6750 section 3 says how.
+            Self::Unauthorized => {
+                headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"ParcelTrack\""));
+            }
             Self::Unavailable => {
                 headers.insert(RETRY_AFTER, HeaderValue::from_static("2"));
             }

@@ -7,6 +7,8 @@ use parceltrack::settings::{InvalidSetting, optional, parsed, required};
 /// The API's settings, from the environment variables of the same names in capitals.
 #[derive(Clone, Debug)]
 pub struct Settings {
+    /// Table of API keys.
+    pub api_keys_table: String,
     /// Table of parcels.
     pub parcels_table: String,
     /// Table that keeps tracking numbers unique.
@@ -30,6 +32,7 @@ impl Settings {
     pub fn from_env() -> Result<Self, InvalidSetting> {
         let wrong = |name, problem: &dyn ToString| InvalidSetting::Wrong { name, problem: problem.to_string() };
         Ok(Self {
+            api_keys_table: required("API_KEYS_TABLE")?,
             parcels_table: required("PARCELS_TABLE")?,
             tracking_numbers_table: required("TRACKING_NUMBERS_TABLE")?,
             idempotency_table: required("IDEMPOTENCY_TABLE")?,

@@ -1,9 +1,12 @@
 //! The ports of the functions, each call of which goes through the gate.
 
+mod api_keys;
 mod invoices;
 mod mail;
 mod parcels;
 mod tickets;
+
+pub use api_keys::clients_key;
 
 use async_trait::async_trait;
 use invoice_worker::{RenderFailed, RenderPdf, Rendered};

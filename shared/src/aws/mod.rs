@@ -1,5 +1,6 @@
 //! The ports on AWS. `AWS_ENDPOINT_URL`, which the SDK itself reads, is all that sets the laptop apart.
 
+mod api_key_table;
 mod bucket;
 mod clients;
 mod dead_letters;
@@ -11,6 +12,7 @@ mod ses;
 mod suppression_table;
 mod ticket_queue;
 
+pub use api_key_table::ApiKeyTable;
 pub use bucket::InvoiceBucket;
 pub use clients::Clients;
 pub use dead_letters::{DeadLetterQueue, LETTER_ATTRIBUTE};

@@ -2,6 +2,7 @@
 //!
 //! A value that exists is valid: text from outside is parsed once, at the edge, into these types.
 
+mod api_key;
 mod backoff;
 mod email_address;
 mod invoice;
@@ -17,6 +18,7 @@ mod ticket;
 mod timestamp;
 mod tracking_number;
 
+pub use api_key::{ApiKey, ApiKeyId, ApiKeyState, InvalidApiKey, IssuedApiKey, LAST_USE_PRECISION, Role, SecretHash};
 pub use backoff::{FIRST_DUE, park_backoff, relay_backoff, retry_delay};
 pub use email_address::{EmailAddress, InvalidEmailAddress};
 pub use invoice::{
@@ -30,7 +32,7 @@ pub use mailing::{
     Reopened, Reopening, Suppression, SuppressionCause,
 };
 pub use money::{Currency, InvalidMoney, Money, UnknownCurrency};
-pub use owner::OwnerId;
+pub use owner::{InvalidOwner, OwnerId};
 pub use parcel::{Parcel, ParcelId, ParcelStatus, TrackingEvent};
 pub use tax::{TaxCode, TaxRate, UnknownTaxCode};
 pub use text::{InvalidText, PostalCode, Text};

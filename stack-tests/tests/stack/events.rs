@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use local_stack::MERCHANT_KEY;
 use serde_json::{Value, json};
 use stack_tests::{MovedClock, Stack, context, own_address};
 
@@ -14,7 +15,11 @@ fn event(method: &str, path: &str) -> Value {
         "routeKey": "$default",
         "rawPath": path,
         "rawQueryString": "",
-        "headers": {"host": "abc.execute-api.ap-southeast-1.amazonaws.com", "x-forwarded-proto": "https"},
+        "headers": {
+            "host": "abc.execute-api.ap-southeast-1.amazonaws.com",
+            "x-forwarded-proto": "https",
+            "authorization": format!("Bearer {MERCHANT_KEY}")
+        },
         "requestContext": {
             "accountId": "123456789012",
             "apiId": "abc",

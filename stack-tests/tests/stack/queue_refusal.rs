@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use axum::body::Body;
 use axum::http::Request;
+use local_stack::MERCHANT_KEY;
 use outbox_relay::Relay;
 use parceltrack::aws::TicketQueue;
 use parceltrack::domain::{FIRST_DUE, InvoiceStatus};
@@ -22,7 +23,8 @@ async fn an_invoice_that_the_queue_refused_is_accepted_and_mailed_by_way_of_the_
     let clock = Arc::new(MovedClock::default());
     let api = stack.api(clock.clone(), Arc::new(nowhere));
 
-    let request = Request::post(format!("/api/parcels/{parcel_id}/invoice")).body(Body::empty()).unwrap();
+    let request = Request::post(format!("/api/parcels/{parcel_id}/invoice"));
+    let request = request.header("authorization", format!("Bearer {MERCHANT_KEY}")).body(Body::empty()).unwrap();
     let response = api.oneshot(request).await.unwrap();
     assert_eq!(response.status(), 202);
     let location = response.headers()["location"].to_str().unwrap().to_owned();

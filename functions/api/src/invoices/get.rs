@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::of_caller;
 use crate::App;
-use crate::caller::Caller;
+use crate::caller::{Allowed, ManageParcels};
 use crate::path_id::PathId;
 use crate::problem::Problem;
 
@@ -144,7 +144,7 @@ impl From<Invoice> for InvoiceOut {
 
 pub(crate) async fn get(
     State(app): State<App>,
-    caller: Caller,
+    Allowed { caller, .. }: Allowed<ManageParcels>,
     PathId(id): PathId,
 ) -> Result<Json<InvoiceOut>, Problem> {
     Ok(Json(of_caller(&app, &caller, InvoiceId(id)).await?.into()))

@@ -17,5 +17,5 @@ use crate::problem::Problem;
 /// The invoice, if it is there and the caller's.
 async fn of_caller(app: &App, caller: &Caller, id: InvoiceId) -> Result<Invoice, Problem> {
     let invoice = app.read_invoices.invoice(id).await?;
-    invoice.filter(|invoice| invoice.content.owner == caller.owner).ok_or(Problem::NotFound("invoice"))
+    invoice.filter(|invoice| caller.sees(&invoice.content.owner)).ok_or(Problem::NotFound("invoice"))
 }

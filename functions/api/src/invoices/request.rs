@@ -15,7 +15,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::App;
-use crate::caller::Caller;
+use crate::caller::{Allowed, ManageParcels};
 use crate::fields::{Fields, Problems};
 use crate::json::OptionalJson;
 use crate::parcels::get_of_caller;
@@ -136,7 +136,7 @@ fn accepted(id: InvoiceId, status: InvoiceStatus) -> Response {
 
 pub(crate) async fn request(
     State(app): State<App>,
-    caller: Caller,
+    Allowed { caller, .. }: Allowed<ManageParcels>,
     PathId(parcel_id): PathId,
     OptionalJson(body): OptionalJson,
 ) -> Result<Response, Problem> {

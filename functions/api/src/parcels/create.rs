@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::out::ParcelOut;
 use crate::App;
-use crate::caller::Caller;
+use crate::caller::{Allowed, ManageParcels};
 use crate::fields::{Fields, Problems};
 use crate::json::{Json, canonical_sha256};
 use crate::problem::Problem;
@@ -95,7 +95,7 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
 
 pub(crate) async fn create(
     State(app): State<App>,
-    caller: Caller,
+    Allowed { caller, .. }: Allowed<ManageParcels>,
     headers: HeaderMap,
     Json(body): Json,
 ) -> Result<Response, Problem> {

@@ -6,18 +6,18 @@ use parceltrack::domain::{InvoiceId, Parcel, ParcelId};
 
 use super::out::ParcelOut;
 use crate::App;
-use crate::caller::Caller;
+use crate::caller::{Allowed, Caller, ManageParcels};
 use crate::path_id::PathId;
 use crate::problem::Problem;
 
 /// The parcel, if it is there and the caller's. Another's parcel is "not found", so that nobody learns it exists.
 pub(crate) fn of_caller(parcel: Option<Parcel>, caller: &Caller) -> Result<Parcel, Problem> {
-    parcel.filter(|parcel| parcel.owner == caller.owner).ok_or(Problem::NotFound("parcel"))
+    parcel.filter(|parcel| caller.sees(&parcel.owner)).ok_or(Problem::NotFound("parcel"))
 }
 
 pub(crate) async fn get(
     State(app): State<App>,
-    caller: Caller,
+    Allowed { caller, .. }: Allowed<ManageParcels>,
     PathId(id): PathId,
 ) -> Result<Json<ParcelOut>, Problem> {
     let id = ParcelId(id);

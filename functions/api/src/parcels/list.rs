@@ -2,14 +2,14 @@
 
 use axum::Json;
 use axum::extract::{RawQuery, State};
-use parceltrack::domain::InvoiceId;
+use parceltrack::domain::{InvalidOwner, InvoiceId, OwnerId};
 use parceltrack::ports::PageEnd;
 use serde::Serialize;
 
 use super::cursor;
 use super::out::ParcelSummaryOut;
 use crate::App;
-use crate::caller::Caller;
+use crate::caller::{Allowed, Caller, ManageParcels};
 use crate::problem::Problem;
 
 const DEFAULT_LIMIT: u16 = 20;
@@ -37,22 +37,35 @@ fn limit(query: &str) -> Result<u16, Problem> {
     }
 }
 
+/// Whose parcels: the caller's own, or, for operators, those of the owner they name.
+fn owner(query: &str, caller: Caller) -> Result<OwnerId, Problem> {
+    match parameter(query, "owner") {
+        None => Ok(caller.owner),
+        Some(name) => {
+            let owner: OwnerId =
+                name.parse().map_err(|error: InvalidOwner| Problem::invalid_parameter("owner", &error.to_string()))?;
+            if caller.sees(&owner) { Ok(owner) } else { Err(Problem::NotFound("owner")) }
+        }
+    }
+}
+
 pub(crate) async fn list(
     State(app): State<App>,
-    caller: Caller,
+    Allowed { caller, .. }: Allowed<ManageParcels>,
     RawQuery(query): RawQuery,
 ) -> Result<Json<ParcelsOut>, Problem> {
     let query = query.unwrap_or_default();
     let limit = limit(&query)?;
+    let owner = owner(&query, caller)?;
     let after: Option<PageEnd> = match parameter(&query, "cursor") {
         None => None,
         Some(text) => Some(
-            cursor::decode(&caller.owner, &text)
+            cursor::decode(&owner, &text)
                 .ok_or_else(|| Problem::invalid_parameter("cursor", "must be a nextCursor of this list"))?,
         ),
     };
 
-    let page = app.read_parcels.parcels_of(&caller.owner, limit, after.as_ref()).await?;
+    let page = app.read_parcels.parcels_of(&owner, limit, after.as_ref()).await?;
     let ids: Vec<InvoiceId> = page.parcels.iter().map(|parcel| InvoiceId::of_parcel(parcel.id)).collect();
     let mut invoices = app.read_invoices.summaries(&ids).await?;
     let parcels = page
@@ -64,7 +77,7 @@ pub(crate) async fn list(
             ParcelSummaryOut::new(parcel, invoice)
         })
         .collect();
-    let next_cursor = page.end.map(|end| cursor::encode(&caller.owner, &end));
+    let next_cursor = page.end.map(|end| cursor::encode(&owner, &end));
     Ok(Json(ParcelsOut { parcels, next_cursor }))
 }
 
