@@ -5,6 +5,7 @@
 mod api_keys;
 mod dead_letters;
 mod delivery;
+mod throughput;
 
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use async_trait::async_trait;
 pub use api_keys::{ManageApiKeys, ReadApiKeys, Revocation};
 pub use dead_letters::{BuriedTicket, NoteDrops, ReopenInvoices, TakeDeadLetters};
 pub use delivery::{AddSuppression, ReadSuppressions, RecordDelivery, RemoveSuppression};
+pub use throughput::{Backlog, CountSends, MeasureBacklog, MeasureQueue, OpenInvoices, QueueDepth, ReadSends};
 
 use crate::domain::{
     Attempt, EmailAddress, Invoice, InvoiceContent, InvoiceId, InvoiceStatus, Lease, LeaseHolder, LinkSecret, OwnerId,
@@ -262,7 +264,7 @@ pub struct DueInvoice {
     pub id: InvoiceId,
     /// Since when.
     pub due: Timestamp,
-    /// How often the relay has moved its due time on.
+    /// How many tickets the relay has sent since a worker last had one.
     pub moves: u32,
 }
 
@@ -285,8 +287,9 @@ pub trait RelayInvoices: Send + Sync {
     /// `after`. The index lags a little: some may have been moved or finished meanwhile.
     async fn due_page(&self, shard: u8, now: Timestamp, after: Option<DueInvoice>) -> Result<DuePage, PortError>;
 
-    /// Moves the due time on, if it is still what the caller saw. [`StepTaken::OvertakenByAnother`] if it is not.
-    async fn move_due(&self, invoice: DueInvoice, to: Timestamp) -> Result<StepTaken, PortError>;
+    /// Moves the due time, and sets the number of moves, if the due time is still what the caller saw.
+    /// [`StepTaken::OvertakenByAnother`] if it is not.
+    async fn move_due(&self, invoice: DueInvoice, to: Timestamp, moves: u32) -> Result<StepTaken, PortError>;
 }
 
 /// Puts one ticket on the queue (API).

@@ -8,6 +8,7 @@ use parceltrack::ports::{
 };
 
 use crate::KeyRing;
+use crate::queue::QueueWatch;
 
 /// The ports of the API, and what its invoices have in common.
 #[derive(Clone)]
@@ -28,6 +29,8 @@ pub struct App {
     pub pdf_links: Arc<dyn LinkToPdf>,
     /// Draws tracking numbers.
     pub tracking_numbers: Arc<dyn DrawTrackingNumber>,
+    /// Measures what is still to be done.
+    pub queue: Arc<QueueWatch>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// What all invoices have in common.

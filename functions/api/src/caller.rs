@@ -43,6 +43,15 @@ impl Right for ManageParcels {
     }
 }
 
+/// To watch and steer the service as a whole.
+pub(crate) struct RunTheService;
+
+impl Right for RunTheService {
+    fn belongs_to(role: Role) -> bool {
+        role == Role::Operator
+    }
+}
+
 /// A caller who has a right.
 pub(crate) struct Allowed<R> {
     /// Who.

@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use crate::App;
 use crate::problem::Problem;
-use crate::{health, invoices, links, parcels};
+use crate::{health, invoices, links, parcels, queue};
 
 pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -41,6 +41,7 @@ pub fn router(app: App, allowed_origins: &[HeaderValue]) -> Router {
         .route("/api/parcels/{id}/invoice", post(invoices::request))
         .route("/api/invoices/{id}", get(invoices::get))
         .route("/api/invoices/{id}/pdf", get(invoices::pdf))
+        .route("/api/queue", get(queue::get))
         .route("/i/{token}", get(links::open))
         .fallback(async || Problem::NotFound("path"))
         .method_not_allowed_fallback(async || Problem::MethodNotAllowed)

@@ -16,10 +16,12 @@ mod links;
 mod parcels;
 mod path_id;
 mod problem;
+mod queue;
 mod settings;
 
 pub use app::{App, RandomTrackingNumbers};
 pub use edge::router;
 pub use event::{handle, serve};
 pub use key_ring::KeyRing;
+pub use queue::{Latest, QueueWatch};
 pub use settings::Settings;

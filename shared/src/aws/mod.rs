@@ -7,9 +7,11 @@ mod dead_letters;
 mod failure;
 mod invoice_table;
 mod parcel_table;
+mod queue_depth;
 mod row;
 mod ses;
 mod suppression_table;
+mod throughput_table;
 mod ticket_queue;
 
 pub use api_key_table::ApiKeyTable;
@@ -20,4 +22,5 @@ pub use invoice_table::InvoiceTable;
 pub use parcel_table::ParcelTable;
 pub use ses::{INVOICE_TAG, Ses};
 pub use suppression_table::SuppressionTable;
+pub use throughput_table::ThroughputTable;
 pub use ticket_queue::TicketQueue;

@@ -10,6 +10,7 @@ mod invoices;
 mod links;
 mod mail_events;
 mod parcels;
+mod queue;
 mod queue_refusal;
 mod redrive;
 mod relay;
