@@ -17,6 +17,8 @@ mod parcels;
 mod path_id;
 mod problem;
 mod settings;
+mod signed_link;
+mod tracking;
 
 pub use app::{App, RandomTrackingNumbers};
 pub use edge::router;

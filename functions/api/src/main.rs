@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use api::{App, KeyRing, RandomTrackingNumbers, Settings, router, serve};
-use parceltrack::aws::{ApiKeyTable, Clients, InvoiceBucket, InvoiceTable, ParcelTable, TicketQueue};
+use parceltrack::aws::{ApiKeyTable, Clients, InvoiceBucket, InvoiceTable, ParcelTable, ProofBucket, TicketQueue};
 use parceltrack::clock::SystemClock;
 use parceltrack::telemetry;
 
@@ -26,7 +26,11 @@ async fn main() -> Result<(), lambda_http::Error> {
     let app = App {
         keys: KeyRing::new(Arc::new(ApiKeyTable::new(clients.dynamodb(), settings.api_keys_table))),
         create_parcels: parcels.clone(),
-        read_parcels: parcels,
+        read_parcels: parcels.clone(),
+        record_events: parcels.clone(),
+        read_answers: parcels.clone(),
+        expect_proofs: parcels,
+        proofs: Arc::new(ProofBucket::new(clients.s3(), settings.proofs_bucket)),
         create_invoices: invoices.clone(),
         read_invoices: invoices,
         tickets: Arc::new(TicketQueue::new(clients.sqs(), settings.tickets_queue_url)),

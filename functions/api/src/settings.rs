@@ -21,6 +21,8 @@ pub struct Settings {
     pub tickets_queue_url: String,
     /// Bucket of PDFs.
     pub invoices_bucket: String,
+    /// Bucket of photographs that prove deliveries.
+    pub proofs_bucket: String,
     /// The pages that may call from a browser, separated by commas; none without it.
     pub allowed_origins: Vec<HeaderValue>,
     /// What all invoices have in common.
@@ -39,6 +41,7 @@ impl Settings {
             invoices_table: required("INVOICES_TABLE")?,
             tickets_queue_url: required("TICKETS_QUEUE_URL")?,
             invoices_bucket: required("INVOICES_BUCKET")?,
+            proofs_bucket: required("PROOFS_BUCKET")?,
             allowed_origins: optional("ALLOWED_ORIGINS")
                 .unwrap_or_default()
                 .split(',')
