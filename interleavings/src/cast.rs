@@ -16,7 +16,7 @@ use mail_events::MailEvents;
 use outbox_relay::Relay;
 use parceltrack::domain::{
     Billing, Currency, EmailAddress, InvoiceContent, Line, LinkSecret, MailRate, Money, OwnerId, Parcel, ParcelId,
-    ParcelStatus, Seller, TaxCode, Text, Timestamp, TrackingEvent, TrackingNumber,
+    ParcelStatus, Seller, TaxCode, Text, Timestamp, TrackingEvent, TrackingEventId, TrackingNumber,
 };
 use parceltrack::ports::NewInvoice;
 use serde_json::{Value, json};
@@ -60,6 +60,10 @@ impl Api {
             keys: KeyRing::new(shared.clone()),
             create_parcels: shared.clone(),
             read_parcels: shared.clone(),
+            record_events: shared.clone(),
+            read_answers: shared.clone(),
+            expect_proofs: shared.clone(),
+            proofs: shared.clone(),
             create_invoices: shared.clone(),
             read_invoices: shared.clone(),
             tickets: shared.clone(),
@@ -217,10 +221,12 @@ pub fn parcel(index: usize, now: Timestamp) -> Parcel {
         postal_code: None,
         phone: None,
         reference: None,
+        weight: None,
         status: ParcelStatus::Created,
         created_at: now,
         updated_at: now,
-        events: vec![TrackingEvent { status: ParcelStatus::Created, at: now }],
+        events: vec![TrackingEvent::now(TrackingEventId(Uuid::from_u128(1)), ParcelStatus::Created, now)],
+        proof_expected_since: None,
     }
 }
 

@@ -25,13 +25,14 @@ use lambda_runtime::Context;
 use local_stack::{MERCHANT_KEY, StackAddresses};
 use mail_events::MailEvents;
 use parceltrack::aws::{
-    ApiKeyTable, Clients, DeadLetterQueue, InvoiceBucket, InvoiceTable, ParcelTable, SuppressionTable, ThroughputTable,
-    TicketQueue,
+    ApiKeyTable, Clients, DeadLetterQueue, InvoiceBucket, InvoiceTable, ParcelTable, ProofBucket, SuppressionTable,
+    ThroughputTable, TicketQueue,
 };
 use parceltrack::clock::SystemClock;
 use parceltrack::domain::{
     Billing, Currency, Invoice, InvoiceContent, InvoiceId, Line, LinkSecret, MailRate, Money, OwnerId, Parcel,
-    ParcelId, ParcelStatus, Seller, TaxCode, Text, Ticket, Timestamp, TrackingEvent, TrackingNumber, WorkerPace,
+    ParcelId, ParcelStatus, Seller, TaxCode, Text, Ticket, Timestamp, TrackingEvent, TrackingEventId, TrackingNumber,
+    WorkerPace,
 };
 use parceltrack::mime::Sender;
 use parceltrack::ports::{Clock, CreateInvoices as _, NewInvoice, ReadInvoices as _, SendMail, SendTicket};
@@ -192,6 +193,11 @@ impl Stack {
         InvoiceBucket::new(self.clients.s3(), self.addresses.output("InvoicesBucketName").unwrap().to_owned())
     }
 
+    /// The bucket of photographs.
+    pub fn proofs(&self) -> ProofBucket {
+        ProofBucket::new(self.clients.s3(), self.addresses.output("ProofsBucketName").unwrap().to_owned())
+    }
+
     /// The deployed queue of tickets.
     pub fn tickets(&self) -> TicketQueue {
         TicketQueue::new(self.clients.sqs(), self.addresses.output("TicketsQueueUrl").unwrap().to_owned())
@@ -219,7 +225,11 @@ impl Stack {
         let app = App {
             keys: KeyRing::new(Arc::new(self.api_keys())),
             create_parcels: parcels.clone(),
-            read_parcels: parcels,
+            read_parcels: parcels.clone(),
+            record_events: parcels.clone(),
+            read_answers: parcels.clone(),
+            expect_proofs: parcels,
+            proofs: Arc::new(self.proofs()),
             create_invoices: invoices.clone(),
             read_invoices: invoices,
             tickets,
@@ -388,10 +398,12 @@ pub fn parcel(email: &str, now: Timestamp) -> Parcel {
         postal_code: None,
         phone: None,
         reference: None,
+        weight: None,
         status: ParcelStatus::Created,
         created_at: now,
         updated_at: now,
-        events: vec![TrackingEvent { status: ParcelStatus::Created, at: now }],
+        events: vec![TrackingEvent::now(TrackingEventId(Uuid::new_v4()), ParcelStatus::Created, now)],
+        proof_expected_since: None,
     }
 }
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use parceltrack::domain::{Billing, TrackingNumber};
 use parceltrack::ports::{
-    Clock, CreateInvoices, CreateParcels, DrawTrackingNumber, LinkToPdf, ReadInvoices, ReadParcels, SendTicket,
+    Clock, CreateInvoices, CreateParcels, DrawTrackingNumber, ExpectProofs, KeepProofs, LinkToPdf, ReadAnswers,
+    ReadInvoices, ReadParcels, RecordEvents, SendTicket,
 };
 
 use crate::KeyRing;
@@ -19,6 +20,14 @@ pub struct App {
     pub create_parcels: Arc<dyn CreateParcels>,
     /// Reads parcels.
     pub read_parcels: Arc<dyn ReadParcels>,
+    /// Moves parcels along.
+    pub record_events: Arc<dyn RecordEvents>,
+    /// Knows the answers to idempotency keys.
+    pub read_answers: Arc<dyn ReadAnswers>,
+    /// Notes that a photograph of a delivery may come.
+    pub expect_proofs: Arc<dyn ExpectProofs>,
+    /// Keeps those photographs.
+    pub proofs: Arc<dyn KeepProofs>,
     /// Creates invoices.
     pub create_invoices: Arc<dyn CreateInvoices>,
     /// Reads invoices.

@@ -18,6 +18,8 @@ mod path_id;
 mod problem;
 mod queue;
 mod settings;
+mod signed_link;
+mod tracking;
 
 pub use app::{App, RandomTrackingNumbers};
 pub use edge::router;

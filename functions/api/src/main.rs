@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use api::{App, KeyRing, Latest, QueueWatch, RandomTrackingNumbers, Settings, router, serve};
 use parceltrack::aws::{
-    ApiKeyTable, Clients, DeadLetterQueue, InvoiceBucket, InvoiceTable, ParcelTable, ThroughputTable, TicketQueue,
+    ApiKeyTable, Clients, DeadLetterQueue, InvoiceBucket, InvoiceTable, ParcelTable, ProofBucket, ThroughputTable,
+    TicketQueue,
 };
 use parceltrack::clock::SystemClock;
 use parceltrack::telemetry;
@@ -38,7 +39,11 @@ async fn main() -> Result<(), lambda_http::Error> {
     let app = App {
         keys: KeyRing::new(Arc::new(ApiKeyTable::new(clients.dynamodb(), settings.api_keys_table))),
         create_parcels: parcels.clone(),
-        read_parcels: parcels,
+        read_parcels: parcels.clone(),
+        record_events: parcels.clone(),
+        read_answers: parcels.clone(),
+        expect_proofs: parcels,
+        proofs: Arc::new(ProofBucket::new(clients.s3(), settings.proofs_bucket)),
         create_invoices: invoices.clone(),
         read_invoices: invoices,
         tickets,

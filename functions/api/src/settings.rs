@@ -27,6 +27,8 @@ pub struct Settings {
     pub mail_rate: MailRate,
     /// Bucket of PDFs.
     pub invoices_bucket: String,
+    /// Bucket of photographs that prove deliveries.
+    pub proofs_bucket: String,
     /// The pages that may call from a browser, separated by commas; none without it.
     pub allowed_origins: Vec<HeaderValue>,
     /// What all invoices have in common.
@@ -48,6 +50,7 @@ impl Settings {
             throughput_table: required("THROUGHPUT_TABLE")?,
             mail_rate: mail_rate()?,
             invoices_bucket: required("INVOICES_BUCKET")?,
+            proofs_bucket: required("PROOFS_BUCKET")?,
             allowed_origins: optional("ALLOWED_ORIGINS")
                 .unwrap_or_default()
                 .split(',')

@@ -13,6 +13,8 @@ mod mailing;
 mod money;
 mod owner;
 mod parcel;
+mod proof;
+mod search;
 mod tax;
 mod text;
 mod throughput;
@@ -36,7 +38,12 @@ pub use mailing::{
 };
 pub use money::{Currency, InvalidMoney, Money, UnknownCurrency};
 pub use owner::{InvalidOwner, OwnerId};
-pub use parcel::{Parcel, ParcelId, ParcelStatus, TrackingEvent};
+pub use parcel::{
+    EventReport, InvalidWeight, MAX_EVENTS, Parcel, ParcelId, ParcelStatus, ReportRefused, Reported, TrackingEvent,
+    TrackingEventId, UnknownStatus, Weight,
+};
+pub use proof::{InvalidPhotoSize, PhotoSize, PhotoType, ProofOfDelivery, UPLOAD_LIFETIME, UnknownPhotoType};
+pub use search::{SearchPrefix, search_form};
 pub use tax::{TaxCode, TaxRate, UnknownTaxCode};
 pub use text::{InvalidText, PostalCode, Text};
 pub use throughput::{Slot, Slots};
