@@ -1,12 +1,13 @@
 """Writes what CloudFormation makes of template.yaml for one set of parameters, as JSON, without AWS.
 
 The SAM transform, then parameters, mappings and conditions are worked out, and what a condition leaves out is gone. So
-whoever checks it, a test or a scanner, sees UAT or production and no maybes. References to resources, and the names that
-AWS makes up, stay as they are.
+whoever checks it, a test or a scanner, sees UAT or production and no maybes. References to resources, and the names
+that AWS makes up, stay as they are.
 """
 
 import argparse
 import json
+import logging
 import os
 import pathlib
 import re
@@ -81,12 +82,10 @@ class Resolver:
 
     def section(self, entries: dict) -> dict:
         """The entries whose conditions hold."""
-        holding = {
-            name: entry for name, entry in entries.items() if "Condition" not in entry or self.condition(entry["Condition"])
-        }
         return {
             name: self.value({key: value for key, value in entry.items() if key != "Condition"})
-            for name, entry in holding.items()
+            for name, entry in entries.items()
+            if "Condition" not in entry or self.condition(entry["Condition"])
         }
 
 
@@ -137,8 +136,9 @@ def main() -> int:
     parser.add_argument("--template", type=pathlib.Path, required=True)
     parser.add_argument("--parameters", type=pathlib.Path, required=True, help="a file of deploy/parameters")
     arguments = parser.parse_args()
-    # The SAM transform wants to know it, though it asks nobody.
+    # The SAM transform wants to know it, though it asks nobody; and it warns of switches of AWS's own.
     os.environ["AWS_DEFAULT_REGION"] = REGION
+    logging.disable(logging.WARNING)
     try:
         given = yaml.safe_load(arguments.parameters.read_text(encoding="utf-8")) or {}
         expanded = expand(arguments.template, {name: str(value) for name, value in given.items()})

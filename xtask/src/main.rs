@@ -10,6 +10,7 @@ mod interrupt;
 mod invoice;
 mod smoke;
 mod target;
+mod template;
 mod up;
 
 use std::path::{Path, PathBuf};

@@ -10,6 +10,7 @@ use parceltrack::domain::{
     EmailAddress, OwnerId, Parcel, ParcelId, ParcelStatus, PostalCode, Text, Timestamp, TrackingEvent, TrackingNumber,
 };
 use parceltrack::ports::{IdempotencyClaim, ParcelCreation};
+use parceltrack::telemetry::{self, Metric};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -117,6 +118,7 @@ pub(crate) async fn create(
         match app.create_parcels.create(&parcel, claim.as_ref(), now).await? {
             ParcelCreation::Created => {
                 tracing::info!(event = "parcel_created", parcel = %parcel.id);
+                telemetry::record(Metric::ParcelsCreated, now);
                 return created(answer);
             }
             ParcelCreation::Replayed { answer } => {
