@@ -11,6 +11,7 @@ mod invoice;
 mod rush;
 mod smoke;
 mod target;
+mod template;
 mod up;
 
 use std::path::{Path, PathBuf};

@@ -13,6 +13,9 @@ use http::header::{
 };
 use http::{HeaderValue, Method};
 use lambda_http::request::RequestContext;
+use parceltrack::clock::SystemClock;
+use parceltrack::ports::Clock as _;
+use parceltrack::telemetry::{self, Metric};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::CorsLayer;
 use uuid::Uuid;
@@ -76,6 +79,9 @@ async fn finish(request: Request, next: Next) -> Response {
         if let Some(allow) = allow {
             response.headers_mut().insert(ALLOW, allow);
         }
+    }
+    if response.status().is_server_error() {
+        telemetry::record(Metric::ServerErrors, SystemClock.now());
     }
     let headers = response.headers_mut();
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use invoice_worker::{Deadline, MAIL_TIMEOUT, MailProvider, Settings, Worker, handle};
+use invoice_worker::{Deadline, MAIL_TIMEOUT, MailProvider, MailServer, Settings, Worker, handle};
 use lambda_runtime::{LambdaEvent, service_fn};
 use parceltrack::aws::{
     Clients, DeadLetterQueue, InvoiceBucket, InvoiceTable, Ses, SuppressionTable, ThroughputTable, TicketQueue,
+    secret_text,
 };
 use parceltrack::clock::SystemClock;
 use parceltrack::ports::SendMail;
@@ -23,7 +24,13 @@ async fn main() -> Result<(), lambda_runtime::Error> {
         MailProvider::Ses { configuration_set } => {
             Arc::new(Ses::new(clients.sesv2(), settings.sender, configuration_set))
         }
-        MailProvider::Smtp { url } => Arc::new(Smtp::new(&url, settings.sender, MAIL_TIMEOUT)?),
+        MailProvider::Smtp(server) => {
+            let url = match server {
+                MailServer::Url(url) => url,
+                MailServer::Secret(arn) => secret_text(&clients.secrets(), &arn).await?,
+            };
+            Arc::new(Smtp::new(url.trim(), settings.sender, MAIL_TIMEOUT)?)
+        }
     };
     let invoices = Arc::new(invoices);
     let worker = Worker::new(

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use parceltrack::domain::WorkerPace;
 use parceltrack::mime::Sender;
-use parceltrack::settings::{InvalidSetting, mail_rate, parsed, required};
+use parceltrack::settings::{InvalidSetting, mail_rate, optional, parsed, required};
 
 /// Whom the customer sees as the sender.
 const SENDER_NAME: &str = "Lion City Logistics";
@@ -18,10 +18,16 @@ pub enum MailProvider {
         configuration_set: String,
     },
     /// Any mail server.
-    Smtp {
-        /// `smtp://user:password@host:port`, with `smtps` or `?tls=required` for TLS.
-        url: String,
-    },
+    Smtp(MailServer),
+}
+
+/// Where the mail server's URL is: `smtp://host:port`, with `smtps` or `?tls=required` for TLS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MailServer {
+    /// In the settings, since it has no password.
+    Url(String),
+    /// In AWS Secrets Manager under this ARN, as `smtps://user:password@host:port`.
+    Secret(String),
 }
 
 /// The numbers that the worker keeps to. They stand in template.yaml.
@@ -78,7 +84,10 @@ impl Settings {
             invoices_bucket: required("INVOICES_BUCKET")?,
             mail_provider: match required("MAIL_PROVIDER")?.as_str() {
                 "ses" => MailProvider::Ses { configuration_set: required("SES_CONFIGURATION_SET")? },
-                "smtp" => MailProvider::Smtp { url: required("SMTP_URL")? },
+                "smtp" => MailProvider::Smtp(match optional("SMTP_SECRET_ARN") {
+                    Some(arn) => MailServer::Secret(arn),
+                    None => MailServer::Url(required("SMTP_URL")?),
+                }),
                 other => {
                     let problem = format!("{other:?} is neither ses nor smtp");
                     return Err(InvalidSetting::Wrong { name: "MAIL_PROVIDER", problem });

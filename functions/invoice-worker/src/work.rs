@@ -18,7 +18,7 @@ use parceltrack::ports::{
     Claim, Clock, CountSends, DeadLetter, Held, LetGo, Mail, MailError, PortError, PostponeTicket, ReadSuppressions,
     ReopenInvoices, SendMail, StorePdf, WorkOnInvoices,
 };
-use parceltrack::telemetry;
+use parceltrack::telemetry::{self, FailureReason, Metric};
 use uuid::Uuid;
 
 use crate::breaker::{Breaker, Permit};
@@ -76,7 +76,7 @@ pub struct Worker {
 #[derive(Debug)]
 enum Trouble {
     /// It will not succeed by itself.
-    Permanent(String),
+    Permanent(FailureReason, String),
     /// It may succeed soon.
     Passing(String),
     /// The provider did not answer: the mail may be out. Wait for its event before trying again.
@@ -186,6 +186,7 @@ impl Worker {
             Ok(Claim::Granted(invoice)) => self.work_on(&invoice, holder, ticket, receives, deadline).await,
             Ok(Claim::Finished(status)) => {
                 tracing::info!(event = "repeat_skipped", invoice = %id, ?status);
+                telemetry::record(Metric::RepeatsSkipped, now);
                 self.put_down(ticket, letters, receives, now).await
             }
             Ok(Claim::HeldByAnother) => self.unless_last(receives, Verdict::ReturnByVisibility),
@@ -257,7 +258,8 @@ impl Worker {
         deadline: Deadline,
     ) -> Verdict {
         let result = if invoice.abandoned >= MAX_DEATHS {
-            Err(Trouble::Permanent(format!("{} workers in a row died over it", invoice.abandoned)))
+            let reason = format!("{} workers in a row died over it", invoice.abandoned);
+            Err(Trouble::Permanent(FailureReason::WorkersDied, reason))
         } else {
             AssertUnwindSafe(self.send(invoice, holder, deadline))
                 .catch_unwind()
@@ -281,7 +283,7 @@ impl Worker {
             self.generate(invoice, holder).await?;
         }
         let mail = mail::compose(&invoice.content, invoice.link_secret, &self.rules.public_url)
-            .map_err(|error| Trouble::Permanent(error.to_string()))?;
+            .map_err(|error| Trouble::Permanent(FailureReason::CannotBeMade, error.to_string()))?;
         let mail = Mail { to: invoice.email().clone(), ..mail };
         self.check_suppression(invoice).await?;
 
@@ -312,7 +314,7 @@ impl Worker {
             // A provider's words may quote the address, and reasons are shown and kept.
             let reason = invoice.without_address(&error.to_string());
             match error {
-                MailError::Rejected(_) => Trouble::Permanent(reason),
+                MailError::Rejected(_) => Trouble::Permanent(FailureReason::Rejected, reason),
                 MailError::PutOff(_) | MailError::Unavailable(_) => Trouble::Passing(reason),
                 MailError::AnswerLost(_) => Trouble::AnswerLost(reason),
             }
@@ -329,15 +331,16 @@ impl Worker {
         };
         let day = suppression.at.singapore_date();
         let reason = invoice.without_address(&suppression.reason);
-        Err(Trouble::Permanent(format!("the address gets no mail any more, since {what} on {day}: {reason}")))
+        let reason = format!("the address gets no mail any more, since {what} on {day}: {reason}");
+        Err(Trouble::Permanent(FailureReason::Suppressed, reason))
     }
 
     async fn generate(&self, invoice: &Invoice, holder: LeaseHolder) -> Result<(), Trouble> {
         let pdf = self.renderer.render(invoice.content.clone()).await;
-        let pdf = pdf.map_err(|error| Trouble::Permanent(error.to_string()))?;
+        let pdf = pdf.map_err(|error| Trouble::Permanent(FailureReason::CannotBeMade, error.to_string()))?;
         if pdf.missing_glyphs > 0 {
             tracing::warn!(event = "glyphs_missing", invoice = %invoice.content.id, count = pdf.missing_glyphs);
-            telemetry::count("MissingGlyphs", pdf.missing_glyphs, self.clock.now());
+            telemetry::record(Metric::MissingGlyphs(pdf.missing_glyphs), self.clock.now());
         }
         let stored = StoredPdf { key: format!("invoices/{}.pdf", invoice.content.id), sha256: pdf.sha256 };
         self.pdfs.store(&stored.key, pdf.bytes).await?;
@@ -364,6 +367,8 @@ impl Worker {
             match self.let_go(invoice, holder, &how, None).await {
                 Ok(Held::Yes) => {
                     tracing::info!(event = "invoice_sent", invoice = %id);
+                    let now = self.clock.now();
+                    telemetry::record(Metric::InvoicesSent(now.since(invoice.content.created_at)), now);
                     return Verdict::Acknowledge;
                 }
                 Ok(Held::Lost) => break,
@@ -393,10 +398,12 @@ impl Worker {
         let soon = Verdict::ReturnAfter(retry_delay(receives, fastrand::f64()));
         // The log names the kind; the reason, which may be about a person, stands on the invoice only.
         let (kind, reason, verdict) = match trouble {
-            Trouble::Permanent(reason) => return self.give_up(invoice, holder, ticket, receives, reason).await,
+            Trouble::Permanent(kind, reason) => {
+                return self.give_up(invoice, holder, ticket, receives, (kind, reason)).await;
+            }
             Trouble::Panic(message) if last => {
                 let reason = format!("the worker panicked: {message}");
-                return self.give_up(invoice, holder, ticket, receives, reason).await;
+                return self.give_up(invoice, holder, ticket, receives, (FailureReason::Panic, reason)).await;
             }
             Trouble::LeaseLost => {
                 tracing::warn!(event = "lease_lost", invoice = %id);
@@ -417,7 +424,10 @@ impl Worker {
             if park { LetGo::Parked { due: self.clock.now() + park_backoff(invoice.parks) } } else { LetGo::Retried };
         tracing::warn!(event = if park { "invoice_parked" } else { "invoice_retried" }, invoice = %id, kind, receives);
         match self.let_go(invoice, holder, &how, Some(reason)).await {
-            Ok(_) if park => Verdict::Acknowledge,
+            Ok(_) if park => {
+                telemetry::record(Metric::InvoicesParked, self.clock.now());
+                Verdict::Acknowledge
+            }
             Ok(_) => verdict,
             // The lease ends by itself; until then nobody could do anything.
             Err(error) => {
@@ -434,15 +444,18 @@ impl Worker {
         holder: LeaseHolder,
         ticket: Ticket,
         receives: u32,
-        reason: String,
+        (kind, reason): (FailureReason, String),
     ) -> Verdict {
-        tracing::error!(event = "invoice_failed", invoice = %invoice.content.id);
+        tracing::error!(event = "invoice_failed", invoice = %invoice.content.id, ?kind);
         let buried = self.bury(&ticket.to_body(), &reason, receives).await;
         if buried != Verdict::Acknowledge {
             return buried;
         }
         match self.let_go(invoice, holder, &LetGo::Failed { reason: reason.clone() }, Some(reason)).await {
-            Ok(Held::Yes) => Verdict::Acknowledge,
+            Ok(Held::Yes) => {
+                telemetry::record(Metric::InvoicesFailed(kind), self.clock.now());
+                Verdict::Acknowledge
+            }
             Ok(Held::Lost) | Err(_) => self.unless_last(receives, Verdict::ReturnByVisibility),
         }
     }

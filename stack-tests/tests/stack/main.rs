@@ -5,6 +5,7 @@
 mod access;
 mod bad_input;
 mod crash;
+mod deployed;
 mod events;
 mod invoices;
 mod links;

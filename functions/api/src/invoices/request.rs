@@ -10,6 +10,7 @@ use parceltrack::domain::{
     Text, Ticket,
 };
 use parceltrack::ports::{InvoiceCreation, NewInvoice};
+use parceltrack::telemetry::{self, Metric};
 use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
@@ -154,6 +155,7 @@ pub(crate) async fn request(
     match app.create_invoices.create(&invoice).await? {
         InvoiceCreation::Created => {
             tracing::info!(event = "invoice_requested", invoice = %id);
+            telemetry::record(Metric::InvoicesRequested, now);
             // The invoice is safe already: if the queue refuses, the relay sends its ticket when it is due.
             if let Err(error) = app.tickets.send(Ticket { invoice_id: id }).await {
                 tracing::warn!(event = "ticket_left_to_relay", invoice = %id, %error);

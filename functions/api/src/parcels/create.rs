@@ -9,6 +9,7 @@ use parceltrack::domain::{
     TrackingNumber, Weight,
 };
 use parceltrack::ports::ParcelCreation;
+use parceltrack::telemetry::{self, Metric};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -99,6 +100,7 @@ pub(crate) async fn create(
         match app.create_parcels.create(&parcel, claim.as_ref(), now).await? {
             ParcelCreation::Created => {
                 tracing::info!(event = "parcel_created", parcel = %parcel.id);
+                telemetry::record(Metric::ParcelsCreated, now);
                 return created(answer);
             }
             ParcelCreation::Replayed { answer } => {
