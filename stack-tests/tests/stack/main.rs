@@ -14,6 +14,7 @@ mod parcels;
 mod queue_refusal;
 mod redrive;
 mod relay;
+mod secret;
 mod ses;
 mod simulator;
 mod template;
