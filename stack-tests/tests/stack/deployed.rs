@@ -22,8 +22,11 @@ const FUNCTIONS: [(&str, &str, &str); 5] = [
     ("parcel-simulator", "ParcelSimulatorRole", "ParcelSimulatorFunction"),
 ];
 
-/// What a call of a port comes to: the port, its method, and action and resource of each permission that it needs.
-const CALLS: [(&str, &str, &[(&str, &str)]); 28] = [
+/// An action, and the resource on which it is allowed.
+type Permission = (&'static str, &'static str);
+
+/// What a call of a port comes to: the port, its method, and each permission that it needs.
+const CALLS: [(&str, &str, &[Permission]); 28] = [
     ("ReadApiKeys", "api_key", &[("dynamodb:GetItem", "ApiKeysTable")]),
     ("ReadApiKeys", "note_use", &[("dynamodb:UpdateItem", "ApiKeysTable")]),
     (
