@@ -11,7 +11,7 @@ use local_stack::{LocalStack, Options, Ports, PythonProblem, STACK_VARIABLE, fin
 use tokio::process::Command;
 
 use crate::interrupt::interruptible;
-use crate::{drill, progress, root, smoke, target, template};
+use crate::{drill, progress, root, rush, smoke, target, template};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -33,6 +33,8 @@ enum Step {
     Smoke,
     /// The 11.11 drill
     Drill,
+    /// A small rush
+    Rush,
     /// Nothing secret in the tree
     Secrets,
     /// sam validate, cfn-lint, checkov, sam build
@@ -75,6 +77,7 @@ impl Step {
             Self::Tests => tests(root).await,
             Self::Smoke => smoke::run(&target::Arguments::default()).await,
             Self::Drill => drill::run(&target::Arguments::default()).await,
+            Self::Rush => rush::run(&rush::Arguments::small()).await,
             Self::Secrets => secrets(root).await,
             Self::Template => template::check(root).await,
         }

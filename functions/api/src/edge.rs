@@ -22,7 +22,7 @@ use uuid::Uuid;
 
 use crate::App;
 use crate::problem::Problem;
-use crate::{health, invoices, links, parcels};
+use crate::{health, invoices, links, parcels, queue, tracking};
 
 pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -41,9 +41,14 @@ pub fn router(app: App, allowed_origins: &[HeaderValue]) -> Router {
         .route("/health", get(health::health))
         .route("/api/parcels", post(parcels::create).get(parcels::list))
         .route("/api/parcels/{id}", get(parcels::get))
+        .route("/api/parcels/{id}/cancel", post(parcels::cancel))
+        .route("/api/parcels/{id}/events", post(parcels::report_event))
         .route("/api/parcels/{id}/invoice", post(invoices::request))
+        .route("/api/parcels/{id}/proof-of-delivery", post(parcels::upload_proof).get(parcels::proof))
+        .route("/api/track/{tracking_number}", get(tracking::track))
         .route("/api/invoices/{id}", get(invoices::get))
         .route("/api/invoices/{id}/pdf", get(invoices::pdf))
+        .route("/api/queue", get(queue::get))
         .route("/i/{token}", get(links::open))
         .fallback(async || Problem::NotFound("path"))
         .method_not_allowed_fallback(async || Problem::MethodNotAllowed)

@@ -12,6 +12,7 @@ mod pace;
 pub mod pdf;
 mod render;
 mod settings;
+mod tally;
 mod work;
 
 pub use batch::handle;

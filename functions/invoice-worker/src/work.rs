@@ -15,7 +15,7 @@ use parceltrack::domain::{
     ProviderMessageId, Reopened, Reopening, StoredPdf, SuppressionCause, Ticket, Timestamp, park_backoff, retry_delay,
 };
 use parceltrack::ports::{
-    Claim, Clock, DeadLetter, Held, LetGo, Mail, MailError, PortError, PostponeTicket, ReadSuppressions,
+    Claim, Clock, CountSends, DeadLetter, Held, LetGo, Mail, MailError, PortError, PostponeTicket, ReadSuppressions,
     ReopenInvoices, SendMail, StorePdf, WorkOnInvoices,
 };
 use parceltrack::telemetry::{self, FailureReason, Metric};
@@ -28,6 +28,7 @@ use crate::mail;
 use crate::pace::Pace;
 use crate::render::{PdfEngine, RenderPdf};
 use crate::settings::Rules;
+use crate::tally::Tally;
 
 /// How long the provider may take for one mail.
 pub const MAIL_TIMEOUT: Duration = Duration::from_secs(3);
@@ -48,6 +49,9 @@ const NEXT_INVOCATION: Duration = Duration::from_secs(1);
 /// The record of a sent mail is tried once more only if this much of the function's time is left.
 const TIME_TO_RECORD: Duration = Duration::from_secs(1);
 
+/// The wait for the next turn leaves so much of the function's time.
+const TIME_TO_ANSWER: Duration = Duration::from_secs(1);
+
 /// How long the record of a sent mail waits before the next try: the first time, and at most.
 const RECORD_PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
 
@@ -65,6 +69,7 @@ pub struct Worker {
     rules: Rules,
     pace: Pace,
     breaker: Breaker,
+    tally: Tally,
 }
 
 /// Why an invoice was not sent this time.
@@ -103,7 +108,7 @@ impl Worker {
         clock: Arc<dyn Clock>,
         rules: Rules,
     ) -> Self {
-        let pace = Pace::new(rules.mails_per_second);
+        let pace = Pace::new(rules.pace);
         Self {
             invoices,
             pdfs,
@@ -117,6 +122,7 @@ impl Worker {
             rules,
             pace,
             breaker: Breaker::default(),
+            tally: Tally::default(),
         }
     }
 
@@ -138,6 +144,27 @@ impl Worker {
     pub fn reopening(mut self, invoices: Arc<dyn ReopenInvoices>) -> Self {
         self.reopening = Some(invoices);
         self
+    }
+
+    /// One that counts the mails it sends, so that people see how fast the work goes.
+    #[must_use]
+    pub fn counting(mut self, sends: Arc<dyn CountSends>) -> Self {
+        self.tally = Tally::kept_in(sends);
+        self
+    }
+
+    /// Waits until this worker's next turn. Between two invocations the pace would otherwise be lost: the next may be
+    /// another process's, which knows nothing of this one's mails.
+    pub async fn end_turn(&self, deadline: Deadline) {
+        let next = self.pace.next();
+        if deadline.leaves(next, TIME_TO_ANSWER) {
+            tokio::time::sleep_until(next).await;
+        }
+    }
+
+    /// Adds what was sent since the last time to the count of all workers.
+    pub(crate) async fn report_sends(&self, deadline: Deadline) {
+        self.tally.report(self.clock.now(), deadline).await;
     }
 
     /// Brings the ticket's invoice as far as it gets, delivered for the `receives`-th time, the dead letters by which
@@ -260,8 +287,8 @@ impl Worker {
         let mail = Mail { to: invoice.email().clone(), ..mail };
         self.check_suppression(invoice).await?;
 
-        let turn = self.pace.turn(|turn| deadline.leaves(turn, TIME_TO_SEND)).ok_or(Trouble::OutOfTime)?;
-        tokio::time::sleep_until(turn).await;
+        let turn = self.pace.turn(|turn| deadline.leaves(turn, TIME_TO_SEND)).await.ok_or(Trouble::OutOfTime)?;
+        tokio::time::sleep_until(turn.at).await;
         if self.breaker.permit() == Permit::LeaveAlone {
             return Err(Trouble::ProviderAway);
         }
@@ -275,6 +302,10 @@ impl Worker {
         let answer = tokio::time::timeout(MAIL_TIMEOUT, self.mail.send(&mail))
             .await
             .unwrap_or_else(|_| Err(MailError::AnswerLost(format!("nothing within {} s", MAIL_TIMEOUT.as_secs()))));
+        drop(turn);
+        if answer.is_ok() {
+            self.tally.accepted();
+        }
         match &answer {
             Ok(_) | Err(MailError::Rejected(_) | MailError::PutOff(_)) => self.breaker.answered(),
             Err(MailError::Unavailable(_) | MailError::AnswerLost(_)) => self.breaker.failed(),
