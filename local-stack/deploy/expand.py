@@ -65,6 +65,12 @@ class Resolver:
                 case "Fn::FindInMap":
                     name, first, second = (self.value(part) for part in argument)
                     return self.mappings[name][first][second]
+                case "Fn::Split":
+                    separator, text = argument[0], self.value(argument[1])
+                    return text.split(separator) if isinstance(text, str) else {function: [separator, text]}
+                case "Fn::Select":
+                    index, choices = argument[0], self.value(argument[1])
+                    return choices[int(index)] if isinstance(choices, list) else {function: [index, choices]}
                 case "Fn::Sub":
                     return self.substituted(argument)
         values = {key: self.value(value) for key, value in node.items()}

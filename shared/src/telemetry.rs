@@ -34,6 +34,8 @@ pub enum Metric {
     InvoicesParked,
     /// Tickets of invoices that were finished already.
     RepeatsSkipped,
+    /// How long ago the oldest invoice was asked for that is neither sent nor failed; zero if there is none.
+    OldestUnfinishedInvoice(Duration),
     /// Characters of an invoice for which no font has a glyph.
     MissingGlyphs(usize),
     /// Answers of the API with a status of 500 or more.
@@ -89,6 +91,9 @@ fn line(metric: Metric, stack: &str, now: Timestamp) -> Value {
         Metric::InvoicesFailed(reason) => (vec![count("InvoicesFailed", 1)], Some(reason)),
         Metric::InvoicesParked => (vec![count("InvoicesParked", 1)], None),
         Metric::RepeatsSkipped => (vec![count("RepeatsSkipped", 1)], None),
+        Metric::OldestUnfinishedInvoice(age) => {
+            (vec![("OldestUnfinishedInvoice", "Seconds", json!(age.as_secs_f64()))], None)
+        }
         Metric::MissingGlyphs(glyphs) => (vec![count("MissingGlyphs", glyphs)], None),
         Metric::ServerErrors => (vec![count("ServerErrors", 1)], None),
     };

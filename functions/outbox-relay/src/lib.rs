@@ -7,7 +7,10 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use parceltrack::domain::{Ticket, Timestamp, relay_backoff};
-use parceltrack::ports::{Clock, DUE_SHARDS, DueInvoice, PortError, RelayInvoices, SendTickets, StepTaken};
+use parceltrack::ports::{
+    Clock, DUE_SHARDS, DueInvoice, MeasureBacklog, PortError, RelayInvoices, SendTickets, StepTaken,
+};
+use parceltrack::telemetry::{self, Metric};
 use serde::Serialize;
 
 /// How many messages SQS takes in one call.
@@ -128,6 +131,18 @@ impl Relay {
                 None
             }
         }
+    }
+}
+
+/// Tells how old the oldest unfinished invoice is, wherever its ticket may be.
+pub async fn tell_oldest(invoices: &dyn MeasureBacklog, now: Timestamp) {
+    match invoices.backlog().await {
+        Ok(backlog) => {
+            let age = backlog.oldest.map_or(Duration::ZERO, |oldest| now.since(oldest));
+            telemetry::record(Metric::OldestUnfinishedInvoice(age), now);
+        }
+        // The next run tells it again.
+        Err(error) => tracing::warn!(event = "oldest_not_known", %error),
     }
 }
 

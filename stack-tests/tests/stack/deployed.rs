@@ -22,8 +22,11 @@ const FUNCTIONS: [(&str, &str, &str); 5] = [
     ("parcel-simulator", "ParcelSimulatorRole", "ParcelSimulatorFunction"),
 ];
 
-/// What a call of a port comes to: the port, its method, and action and resource of each permission that it needs.
-const CALLS: [(&str, &str, &[(&str, &str)]); 28] = [
+/// An action, and the resource on which it is allowed.
+type Permission = (&'static str, &'static str);
+
+/// What a call of a port comes to: the port, its method, and each permission that it needs.
+const CALLS: [(&str, &str, &[Permission]); 38] = [
     ("ReadApiKeys", "api_key", &[("dynamodb:GetItem", "ApiKeysTable")]),
     ("ReadApiKeys", "note_use", &[("dynamodb:UpdateItem", "ApiKeysTable")]),
     (
@@ -36,8 +39,23 @@ const CALLS: [(&str, &str, &[(&str, &str)]); 28] = [
         ],
     ),
     ("ReadParcels", "parcel", &[("dynamodb:GetItem", "ParcelsTable")]),
-    ("ReadParcels", "parcels_of", &[("dynamodb:Query", "ParcelsTable/index/by-owner")]),
-    ("MoveParcels", "step", &[("dynamodb:UpdateItem", "ParcelsTable")]),
+    ("ReadParcels", "numbered", &[("dynamodb:GetItem", "TrackingNumbersTable")]),
+    ("ReadParcels", "parcels_of", &[("dynamodb:Query", "ParcelsTable/index/by-*")]),
+    ("RecordEvents", "record", &[("dynamodb:UpdateItem", "ParcelsTable")]),
+    ("ReadAnswers", "answer", &[("dynamodb:GetItem", "IdempotencyTable")]),
+    ("ExpectProofs", "expect_proof", &[("dynamodb:UpdateItem", "ParcelsTable")]),
+    ("KeepProofs", "upload", &[("s3:PutObject", "ProofsBucket/proofs/*")]),
+    // Without the second one S3 says of what is not there the same as of what is forbidden.
+    ("KeepProofs", "proof", &[("s3:GetObject", "ProofsBucket/proofs/*"), ("s3:ListBucket", "ProofsBucket")]),
+    ("KeepProofs", "link", &[("s3:GetObject", "ProofsBucket/proofs/*")]),
+    ("MeasureBacklog", "backlog", &[("dynamodb:Query", "InvoicesTable/index/by-age")]),
+    (
+        "MeasureQueue",
+        "depth",
+        &[("sqs:GetQueueAttributes", "TicketsQueue"), ("sqs:GetQueueAttributes", "DeadLetterQueue")],
+    ),
+    ("CountSends", "add", &[("dynamodb:UpdateItem", "ThroughputTable")]),
+    ("ReadSends", "sent_in", &[("dynamodb:Query", "ThroughputTable")]),
     ("CreateInvoices", "create", &[("dynamodb:PutItem", "InvoicesTable")]),
     ("ReadInvoices", "invoice", &[("dynamodb:GetItem", "InvoicesTable")]),
     ("ReadInvoices", "summaries", &[("dynamodb:BatchGetItem", "InvoicesTable")]),
@@ -124,7 +142,9 @@ fn resource_name(resource: &Value) -> String {
         return id.to_owned();
     }
     let text = resource.as_str().or_else(|| resource["Fn::Sub"].as_str()).unwrap_or_else(|| panic!("{resource}"));
-    if text.contains(":ses:") { "SES".to_owned() } else { text.replace("${", "").replace(".Arn}", "") }
+    let name = if text.contains(":ses:") { "SES".to_owned() } else { text.replace("${", "").replace(".Arn}", "") };
+    // Which of them depends on what a list is asked for.
+    if name.starts_with("ParcelsTable/index/by-") { "ParcelsTable/index/by-*".to_owned() } else { name }
 }
 
 /// Action and resource of everything that a role's own policies allow.

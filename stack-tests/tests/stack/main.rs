@@ -17,6 +17,7 @@ mod queue_refusal;
 mod redrive;
 mod relay;
 mod search;
+mod secret;
 mod ses;
 mod simulator;
 mod template;
