@@ -11,7 +11,7 @@ use local_stack::{LocalStack, Options, Ports, PythonProblem, STACK_VARIABLE, fin
 use tokio::process::Command;
 
 use crate::interrupt::interruptible;
-use crate::{drill, progress, root, smoke, target};
+use crate::{chaos, drill, progress, root, smoke, target};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -33,6 +33,8 @@ enum Step {
     Smoke,
     /// The 11.11 drill
     Drill,
+    /// Half a minute in which everything goes wrong, and the healing
+    Chaos,
     /// sam validate, cfn-lint, sam build
     Template,
 }
@@ -73,6 +75,7 @@ impl Step {
             Self::Tests => tests(root).await,
             Self::Smoke => smoke::run(&target::Arguments::default()).await,
             Self::Drill => drill::run(&target::Arguments::default()).await,
+            Self::Chaos => chaos::run(&chaos::Arguments::SHORT).await,
             Self::Template => template(root).await,
         }
     }
