@@ -447,6 +447,12 @@ impl Worker {
         }
     }
 
+    /// Leaves an invoice in the middle of its work, as a kill would, because the function's time is up.
+    pub(crate) fn leave(&self, ticket: Ticket, receives: u32) -> Verdict {
+        tracing::error!(event = "invoice_left", invoice = %ticket.invoice_id);
+        self.unless_last(receives, Verdict::ReturnByVisibility)
+    }
+
     /// Hides a message. If that fails, it comes back later, by its visibility.
     pub(crate) async fn postpone(&self, receipt_handle: &str, delay: Duration) {
         if let Err(error) = self.tickets.postpone(receipt_handle, delay).await {

@@ -12,7 +12,7 @@ mod suppression_table;
 mod ticket_queue;
 
 pub use bucket::InvoiceBucket;
-pub use clients::Clients;
+pub use clients::{ATTEMPT_TIMEOUT, CONNECT_TIMEOUT, Clients, OPERATION_TIMEOUT};
 pub use dead_letters::{DeadLetterQueue, LETTER_ATTRIBUTE};
 pub use invoice_table::InvoiceTable;
 pub use parcel_table::ParcelTable;

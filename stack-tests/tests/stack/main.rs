@@ -5,6 +5,7 @@
 mod bad_input;
 mod crash;
 mod events;
+mod hanging;
 mod invoices;
 mod links;
 mod mail_events;
