@@ -124,6 +124,7 @@ async fn while_the_tables_hang_every_route_answers_503_in_time_and_asks_each_que
         assert!(wait > 0, "{method} {path}");
         let body: Value = serde_json::from_slice(&to_bytes(response.into_body(), usize::MAX).await.unwrap()).unwrap();
         assert_eq!(body["type"], "/problems/unavailable", "{method} {path}");
+        assert!(body["detail"].as_str().unwrap().contains("may or may not have been done"), "{body}");
         let calls = hanging.calls();
         assert!(!calls.is_empty() && calls.len() <= 2 * questions, "{method} {path}: {calls:?}");
     }))

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on panics")]
 
 mod bad_input;
+mod contract;
 mod crash;
 mod events;
 mod hanging;
