@@ -35,6 +35,9 @@ pub enum Op {
     Acknowledge,
     ReadSuppression,
     RecordDelivery,
+    AddSuppression,
+    Reopen,
+    RemoveLetter,
 }
 
 impl Op {

@@ -50,7 +50,9 @@ impl InvoiceRow {
         self.lease.is_some_and(|lease| lease.holder == holder)
     }
 
-    fn invoice(&self) -> Invoice {
+    /// The invoice that the row holds.
+    #[must_use]
+    pub fn invoice(&self) -> Invoice {
         let pdf = || self.pdf.clone().expect("the row has a PDF");
         Invoice {
             content: self.content.clone(),

@@ -68,22 +68,24 @@ async fn run(worker: &Worker, errand: Errand, deadline: Deadline) -> Vec<String>
             let receives = deliveries.iter().map(|delivery| delivery.receives).max().unwrap_or(1);
             let letters: Vec<LetterId> = deliveries.iter().filter_map(|delivery| delivery.letter.clone()).collect();
             let work = caught(worker.deal_with(ticket, &letters, receives, deadline));
-            (timeout_at(end, work).await.unwrap_or_else(|_| worker.leave(ticket, receives)), deliveries)
+            (timeout_at(end, work).await.unwrap_or_else(|_| worker.leave(ticket, &letters, receives)), deliveries)
         }
         Errand::Unreadable { reason, delivery } => {
             let work = caught(worker.bury(&delivery.body, &reason, delivery.receives));
             (timeout_at(end, work).await.unwrap_or(Verdict::ReturnByVisibility), vec![delivery])
         }
     };
-    if let Verdict::ReturnAfter(delay) = verdict {
-        let handles = deliveries.iter().filter_map(|delivery| delivery.receipt_handle.as_deref());
+    let returned: Vec<Delivery> = match verdict {
+        Verdict::Acknowledge => vec![],
+        Verdict::ReturnAfter(_) | Verdict::ReturnByVisibility => deliveries,
+        Verdict::ReturnLettersAfter(_) => deliveries.into_iter().filter(|delivery| delivery.letter.is_some()).collect(),
+    };
+    if let Verdict::ReturnAfter(delay) | Verdict::ReturnLettersAfter(delay) = verdict {
+        let handles = returned.iter().filter_map(|delivery| delivery.receipt_handle.as_deref());
         // What is not postponed in time comes back later, by its visibility.
         timeout_at(end, join_all(handles.map(|handle| worker.postpone(handle, delay)))).await.ok();
     }
-    if verdict == Verdict::Acknowledge {
-        return vec![];
-    }
-    deliveries.into_iter().map(|delivery| delivery.message_id).collect()
+    returned.into_iter().map(|delivery| delivery.message_id).collect()
 }
 
 /// A panic is this record's failure and nobody else's.

@@ -49,8 +49,14 @@ impl Invoices {
 
     /// Does what a wish to try again means for the invoice.
     pub fn reopen(&mut self, id: InvoiceId, wish: &Reopening) -> Reopened {
+        let mutation = self.mutation;
         let Some(row) = self.row_mut(id) else { return Reopened::Unknown };
-        let reopened = row.invoice().reopened_by(wish);
+        let reopened = match (row.invoice().reopened_by(wish), mutation) {
+            (Reopened::HandledBefore, Some(Mutation::ReopeningIgnoresLetters))
+            | (Reopened::NeedsAddress, Some(Mutation::ReopeningIgnoresBounces)) => Reopened::Opened,
+            (Reopened::Opened, Some(Mutation::ReopeningForgotten)) => return Reopened::Opened,
+            (reopened, _) => reopened,
+        };
         let other_address = wish.email.clone().filter(|email| email != row.invoice().email());
         let correction = other_address.map(|email| AddressCorrection { at: wish.now, email });
         match reopened {

@@ -3,6 +3,7 @@
 mod invoices;
 mod mail;
 mod parcels;
+mod people;
 mod tickets;
 
 use async_trait::async_trait;

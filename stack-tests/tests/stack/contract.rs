@@ -105,7 +105,7 @@ fn sequence() -> impl Strategy<Value = Vec<Step>> {
 /// A call with all its arguments.
 #[derive(Clone, Debug)]
 enum Call {
-    Create(NewInvoice),
+    Create(Box<NewInvoice>),
     Claim(Lease, Timestamp),
     Generated(LeaseHolder, StoredPdf, Timestamp),
     AboutToSend(LeaseHolder, Timestamp, Timestamp),
@@ -219,7 +219,7 @@ impl Callers {
             }
             Step::Create(secret) => {
                 let link_secret = LinkSecret(Uuid::from_u128(u128::from(*secret)));
-                Call::Create(NewInvoice { link_secret, ..self.new.clone() })
+                Call::Create(Box::new(NewInvoice { link_secret, ..self.new.clone() }))
             }
             Step::Claim(holder) => Call::Claim(Lease { holder: Self::holder(*holder), until: self.after(45) }, now),
             Step::Generated(holder, pdf) => {
