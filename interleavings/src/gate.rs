@@ -38,6 +38,9 @@ pub enum Op {
     Acknowledge,
     ReadSuppression,
     RecordDelivery,
+    AddSuppression,
+    Reopen,
+    RemoveLetter,
 }
 
 impl Op {

@@ -157,7 +157,7 @@ pub(crate) async fn show(desk: &Desk, id: Uuid, json: bool) -> Result<Outcome> {
 /// How a wish to try again ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum Handled {
+pub enum Handled {
     /// It is open again, and has a ticket.
     Retried,
     /// It was open, goes to the new address, and has a ticket.
@@ -182,7 +182,8 @@ pub(crate) enum Handled {
 
 impl Handled {
     /// Whether nothing is left to do.
-    pub(crate) fn is_settled(self) -> bool {
+    #[must_use]
+    pub fn is_settled(self) -> bool {
         match self {
             Self::Retried | Self::Readdressed | Self::WasOpen | Self::WasSent | Self::WasRetried => true,
             Self::HeldByWorker | Self::NeedsAddress | Self::Suppressed | Self::Unknown | Self::NotATicket => false,

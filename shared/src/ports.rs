@@ -57,7 +57,7 @@ pub struct NewInvoice {
 }
 
 /// How the creation of an invoice ended.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InvoiceCreation {
     /// It is there, made by this call.
     Created,
@@ -95,7 +95,7 @@ pub trait ReadInvoices: Send + Sync {
 }
 
 /// How a claim ended.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
     /// It is ours: the invoice as it was, with the number of holders that died before us.
     Granted(Box<Invoice>),

@@ -11,7 +11,7 @@ use local_stack::{LocalStack, Options, Ports, PythonProblem, STACK_VARIABLE, fin
 use tokio::process::Command;
 
 use crate::interrupt::interruptible;
-use crate::{drill, progress, root, rush, smoke, target, template};
+use crate::{chaos, drill, progress, root, rush, smoke, target, template};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -35,6 +35,8 @@ enum Step {
     Drill,
     /// A small rush
     Rush,
+    /// Half a minute in which everything goes wrong, and the healing
+    Chaos,
     /// Nothing secret in the tree
     Secrets,
     /// sam validate, cfn-lint, checkov, sam build
@@ -78,6 +80,7 @@ impl Step {
             Self::Smoke => smoke::run(&target::Arguments::default()).await,
             Self::Drill => drill::run(&target::Arguments::default()).await,
             Self::Rush => rush::run(&rush::Arguments::small()).await,
+            Self::Chaos => chaos::run(&chaos::Arguments::SHORT).await,
             Self::Secrets => secrets(root).await,
             Self::Template => template::check(root).await,
         }

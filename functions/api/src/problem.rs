@@ -10,6 +10,9 @@ use parceltrack::domain::{InvoiceId, MAX_EVENTS, ParcelStatus};
 use parceltrack::ports::PortError;
 use serde::Serialize;
 
+/// After how many seconds a caller may ask again for what was unavailable.
+const RETRY_AFTER_SECONDS: u16 = 2;
+
 /// A field or parameter at fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct FieldProblem {
@@ -145,7 +148,12 @@ impl Problem {
             Self::TooLarge(limit) => format!("At most {limit} bytes are read."),
             Self::NotJson => "Send it with Content-Type: application/json.".to_owned(),
             Self::KeyUsedForOtherContent => "Send the same content again, or use a new Idempotency-Key.".to_owned(),
-            Self::Unavailable => "Nothing was done. Please try again in a moment.".to_owned(),
+            Self::Unavailable => {
+                // A call that we gave up on may have taken effect.
+                "It may or may not have been done. Please try again in a moment; with the same Idempotency-Key nothing is \
+                 done twice."
+                    .to_owned()
+            }
             Self::Internal => "We have been told. Please quote the request id.".to_owned(),
         }
     }
@@ -199,7 +207,7 @@ impl Problem {
                 headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"ParcelTrack\""));
             }
             Self::Unavailable => {
-                headers.insert(RETRY_AFTER, HeaderValue::from_static("2"));
+                headers.insert(RETRY_AFTER, HeaderValue::from(RETRY_AFTER_SECONDS));
             }
             Self::InvoiceDiffers(id) => {
                 if let Ok(location) = HeaderValue::from_str(&format!("/api/invoices/{id}")) {

@@ -44,4 +44,7 @@ pub(crate) enum Verdict {
     ReturnAfter(Duration),
     /// It comes back when its visibility is over.
     ReturnByVisibility,
+    /// The queue may delete it, unless it is a dead letter that somebody redrove: that comes back after this long, and in the
+    /// end among the dead letters, with its name and its reason.
+    ReturnLettersAfter(Duration),
 }

@@ -54,7 +54,7 @@ impl PostponeTicket for Ports {
 impl DeadLetter for Ports {
     async fn bury(&self, body: &str, reason: &str) -> Result<(), PortError> {
         let effect = |world: &mut World| {
-            world.dead_letters.push((body.to_owned(), reason.to_owned()));
+            world.bury(self.gate.process(), body, reason);
             self.tell(world, "buries", &reason);
         };
         self.gate.pass((Op::Bury, 0), &[], effect, |()| 0).await.map_err(|outcome| {

@@ -18,7 +18,7 @@ mod ticket_queue;
 
 pub use api_key_table::ApiKeyTable;
 pub use bucket::InvoiceBucket;
-pub use clients::Clients;
+pub use clients::{ATTEMPT_TIMEOUT, CONNECT_TIMEOUT, Clients, OPERATION_TIMEOUT};
 pub use dead_letters::{DeadLetterQueue, LETTER_ATTRIBUTE};
 pub use invoice_table::InvoiceTable;
 pub use parcel_table::ParcelTable;

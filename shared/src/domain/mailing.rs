@@ -209,7 +209,7 @@ impl Invoice {
     /// write must see to.
     #[must_use]
     pub fn reopened_by(&self, wish: &Reopening) -> Reopened {
-        let other_address = wish.email.as_ref().is_some_and(|email| email != self.email());
+        let other_address = wish.email.as_ref().is_some_and(|email| !email.is_same_mailbox(self.email()));
         match self.state.status() {
             InvoiceStatus::Pending | InvoiceStatus::Generated if other_address => Reopened::Readdressed,
             InvoiceStatus::Pending | InvoiceStatus::Generated => Reopened::StillOpen,
@@ -416,7 +416,9 @@ mod tests {
         assert_eq!(sent.reopened_by(&wish(Some("lim@example.com"))), Reopened::Sent);
         sent.mailing.report = Some(DeliveryReport { delivery: Delivery::Bounced, reason: None, at: at(0) });
         assert_eq!(sent.reopened_by(&wish(None)), Reopened::NeedsAddress);
-        assert_eq!(sent.reopened_by(&wish(Some("tan@example.com"))), Reopened::NeedsAddress);
+        for same in ["tan@example.com", "TAN@Example.com"] {
+            assert_eq!(sent.reopened_by(&wish(Some(same))), Reopened::NeedsAddress);
+        }
         assert_eq!(sent.reopened_by(&wish(Some("lim@example.com"))), Reopened::Opened);
     }
 

@@ -4,9 +4,11 @@
 
 mod access;
 mod bad_input;
+mod contract;
 mod crash;
 mod deployed;
 mod events;
+mod hanging;
 mod invoices;
 mod links;
 mod mail_events;

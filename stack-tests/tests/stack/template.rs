@@ -3,12 +3,21 @@
 use std::path::Path;
 use std::time::Duration;
 
+use aws_config::Region;
+use aws_sdk_sqs::config::Credentials;
 use invoice_worker::MAIL_TIMEOUT;
+use parceltrack::aws::{ATTEMPT_TIMEOUT, CONNECT_TIMEOUT, Clients, OPERATION_TIMEOUT};
 use serde_yaml_ng::Value;
 
-fn template() -> Value {
+pub(crate) fn template() -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../template.yaml");
     serde_yaml_ng::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// After how long Lambda kills this function.
+pub(crate) fn function_timeout(template: &Value, function: &str) -> Duration {
+    let seconds = property(template, function, &["Timeout"]);
+    Duration::from_secs(seconds.as_u64().unwrap_or_else(|| timing(template, "TimeoutSeconds")))
 }
 
 fn timing(template: &Value, name: &str) -> u64 {
@@ -37,6 +46,44 @@ fn a_worker_is_dead_before_its_lease_ends_and_the_lease_ends_before_the_ticket_r
     // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
     assert!(visibility >= 6 * timeout, "{visibility} >= 6 × {timeout}");
     assert!(MAIL_TIMEOUT < Duration::from_secs(timeout));
+}
+
+#[test]
+fn what_the_functions_wait_for_gives_up_before_lambda_kills_them() {
+    let template = template();
+    let functions = template["Resources"].as_mapping().unwrap();
+    let functions: Vec<&str> = functions
+        .iter()
+        .filter(|(_, resource)| resource["Type"] == "AWS::Serverless::Function")
+        .map(|(name, _)| name.as_str().unwrap())
+        .collect();
+    assert_eq!(functions.len(), local_stack::FUNCTIONS.len(), "{functions:?}");
+    for function in functions {
+        let timeout = function_timeout(&template, function);
+        assert!(CONNECT_TIMEOUT < ATTEMPT_TIMEOUT && ATTEMPT_TIMEOUT < OPERATION_TIMEOUT);
+        // The longest chain of calls of a request: parcel, invoice, ticket. The others have none longer that must not break.
+        assert!(3 * OPERATION_TIMEOUT < timeout, "{function}: 3 × {OPERATION_TIMEOUT:?} < {timeout:?}");
+    }
+    let worker = function_timeout(&template, "InvoiceWorkerFunction");
+    assert!(MAIL_TIMEOUT + OPERATION_TIMEOUT < worker, "a mail and the record of it fit into {worker:?}");
+}
+
+#[tokio::test]
+async fn every_client_of_the_sdk_has_these_limits() {
+    let credentials = Credentials::new("test", "test", None, None, "test");
+    let loader = aws_config::from_env().region(Region::new("ap-southeast-1")).credentials_provider(credentials);
+    let clients = Clients::load(loader).await;
+    for (client, limits) in [
+        ("dynamodb", clients.dynamodb().config().timeout_config().cloned()),
+        ("sqs", clients.sqs().config().timeout_config().cloned()),
+        ("s3", clients.s3().config().timeout_config().cloned()),
+        ("sesv2", clients.sesv2().config().timeout_config().cloned()),
+    ] {
+        let limits = limits.unwrap_or_else(|| panic!("{client} has no limits"));
+        assert_eq!(limits.connect_timeout(), Some(CONNECT_TIMEOUT), "{client}");
+        assert_eq!(limits.operation_attempt_timeout(), Some(ATTEMPT_TIMEOUT), "{client}");
+        assert_eq!(limits.operation_timeout(), Some(OPERATION_TIMEOUT), "{client}");
+    }
 }
 
 #[test]
