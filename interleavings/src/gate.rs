@@ -35,6 +35,8 @@ pub enum Op {
     Acknowledge,
     ReadSuppression,
     RecordDelivery,
+    Reopen,
+    Readdress,
 }
 
 impl Op {

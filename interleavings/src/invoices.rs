@@ -1,8 +1,9 @@
 //! The table of invoices: the conditions and effects of `parceltrack::aws::InvoiceTable`, write by write.
 
 use parceltrack::domain::{
-    Attempt, Consequence, DeliveryReport, Invoice, InvoiceContent, InvoiceId, InvoiceState, InvoiceStatus, Lease,
-    LeaseHolder, LinkSecret, MailNews, MailReport, Mailing, StoredPdf, Timestamp,
+    AddressCorrection, Attempt, AttemptOutcome, Consequence, DeliveryReport, Invoice, InvoiceContent, InvoiceId,
+    InvoiceState, InvoiceStatus, Lease, LeaseHolder, LinkSecret, MailNews, MailReport, Mailing, NewAddress,
+    Readdressed, Reopened, Reopening, StoredPdf, Timestamp,
 };
 use parceltrack::ports::{Claim, DUE_SHARDS, DueInvoice, Held, InvoiceCreation, LetGo, NewInvoice, StepTaken};
 
@@ -41,6 +42,13 @@ impl InvoiceRow {
     #[must_use]
     pub fn deaths(abandoned: u32) -> u32 {
         if abandoned < 5 { 0 } else { abandoned }
+    }
+
+    fn write_address(&mut self, address: &NewAddress, at: Timestamp) {
+        let (email, by) = (address.email.clone(), Some(address.by.clone()));
+        self.mailing.corrections.push(AddressCorrection { at, email, by });
+        self.link_secret = address.link_secret;
+        self.updated_at = at;
     }
 
     fn is_held_by(&self, holder: LeaseHolder) -> bool {
@@ -247,6 +255,49 @@ impl Invoices {
             }
         }
         Held::Yes
+    }
+
+    /// Opens the invoice again if the wish does.
+    pub fn reopen(&mut self, id: InvoiceId, reopening: &Reopening) -> Reopened {
+        let Some(row) = self.row_mut(id) else { return Reopened::Unknown };
+        let invoice = row.invoice();
+        let reopened = invoice.reopened_by(reopening);
+        match (reopened, &reopening.address) {
+            (Reopened::Opened, address) => {
+                let (at, reason) = (reopening.now, Some(reopening.reason.clone()));
+                row.status = invoice.state.status_once_open();
+                row.due = Some(reopening.due);
+                (row.due_moves, row.parks, row.abandoned) = (0, 0, 0);
+                row.updated_at = at;
+                row.attempts.push(Attempt { at, outcome: AttemptOutcome::Reopened, reason });
+                row.mailing.handled_letters.extend(reopening.letter.clone());
+                row.mailing.retired.extend(row.mailing.message_id.take());
+                row.mailing.report = None;
+                (row.lease, row.reason, row.sent_at) = (None, None, None);
+                if let Some(address) = address.as_ref().filter(|address| address.email != *invoice.email()) {
+                    row.write_address(address, at);
+                }
+            }
+            (Reopened::Readdressed, Some(_)) if row.lease.is_some_and(|lease| lease.until > reopening.now) => {
+                return Reopened::HeldByWorker;
+            }
+            (Reopened::Readdressed, Some(address)) => row.write_address(address, reopening.now),
+            _ => {}
+        }
+        reopened
+    }
+
+    /// Changes the address if no worker has the invoice.
+    pub fn readdress(&mut self, id: InvoiceId, address: &NewAddress, now: Timestamp) -> Readdressed {
+        let Some(row) = self.row_mut(id) else { return Readdressed::Unknown };
+        match row.invoice().readdressed_by(address) {
+            Readdressed::Changed if row.lease.is_some_and(|lease| lease.until > now) => Readdressed::HeldByWorker,
+            Readdressed::Changed => {
+                row.write_address(address, now);
+                Readdressed::Changed
+            }
+            nothing_to_write => nothing_to_write,
+        }
     }
 
     /// Does what the provider's word means for the invoice.

@@ -1,26 +1,66 @@
 //! Structured logs and metrics, one JSON object a line, for `CloudWatch`.
 //!
-//! Never logged: e-mail addresses, names, links and keys.
+//! Never logged, at any level: e-mail addresses, names, links and keys. Our own types hide them in their `Debug`; other
+//! people's crates, which at their debug level would print whole requests, do not reach the log at all.
 
+use std::fmt::Display;
 use std::io::Write as _;
+use std::panic::Location;
+use std::process::ExitCode;
 
 use serde_json::{Value, json};
-
-use tracing_subscriber::EnvFilter;
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::domain::Timestamp;
 
-/// Begins logging. Level by `RUST_LOG`, `info` without it.
+/// Whose lines are written: this workspace's crates, by the names under which `tracing` knows them.
+const OUR_CRATES: [&str; 6] =
+    ["api", "invoice_worker", "mail_events", "outbox_relay", "parcel_simulator", "parceltrack"];
+
+/// Not a line of it, but the span with Lambda's own id of the invocation.
+const INVOCATION_SPAN: &str = "lambda_runtime::layers::trace";
+
+/// Begins logging, panics included. Lambda says the level, as its configuration has it; `info` without that.
+/// <https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html>
 pub fn init() {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    tracing_subscriber::fmt()
-        .json()
-        .flatten_event(true)
-        .with_current_span(true)
-        .with_span_list(false)
-        .with_env_filter(filter)
-        .with_ansi(false)
+    let level = std::env::var("AWS_LAMBDA_LOG_LEVEL").ok().and_then(|level| level.parse().ok());
+    tracing_subscriber::registry()
+        .with(targets(level.unwrap_or(LevelFilter::INFO)))
+        .with(
+            tracing_subscriber::fmt::layer()
+                .json()
+                .flatten_event(true)
+                .with_current_span(true)
+                .with_span_list(false)
+                .with_ansi(false),
+        )
         .init();
+    std::panic::set_hook(Box::new(|panic| {
+        // Where, and not the message, which may quote what it panicked over.
+        let place = panic.location().map(Location::to_string);
+        tracing::error!(event = "panicked", place);
+    }));
+}
+
+fn targets(level: LevelFilter) -> Targets {
+    Targets::new()
+        .with_targets(OUR_CRATES.map(|name| (name, level)))
+        .with_target(INVOCATION_SPAN, LevelFilter::INFO)
+        .with_default(LevelFilter::OFF)
+}
+
+/// Ends a function's `main`: why it ended goes to the log like everything else.
+pub fn ended<E: Display>(result: Result<(), E>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!(event = "function_ended", %error);
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// Adds to a metric of ours, by a line of the log that `CloudWatch` makes it from (embedded metric format).
@@ -46,7 +86,25 @@ fn metric_line(metric: &str, by: usize, now: Timestamp) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use tracing::Level;
+
     use super::*;
+
+    #[test]
+    fn only_our_own_crates_are_heard_at_whatever_level() {
+        for level in [LevelFilter::INFO, LevelFilter::DEBUG, LevelFilter::TRACE] {
+            let targets = targets(level);
+            for name in OUR_CRATES {
+                assert!(targets.would_enable(&format!("{name}::module"), &Level::INFO), "{name}");
+                assert_eq!(targets.would_enable(name, &Level::DEBUG), level >= LevelFilter::DEBUG);
+            }
+            for other in
+                ["hyper", "aws_smithy_runtime", "aws_config", "lambda_runtime", "lambda_http", "lettre", "rustls"]
+            {
+                assert!(!targets.would_enable(other, &Level::ERROR), "{other}");
+            }
+        }
+    }
 
     #[test]
     fn a_metric_line_names_its_metric_and_has_its_value_beside() {

@@ -1,15 +1,20 @@
 //! Reads settings, builds clients once, wires, runs.
 
+use std::process::ExitCode;
 use std::sync::Arc;
 
 use api::{App, KeyRing, RandomTrackingNumbers, Settings, router, serve};
-use parceltrack::aws::{ApiKeyTable, Clients, InvoiceBucket, InvoiceTable, ParcelTable, TicketQueue};
+use parceltrack::aws::{ApiKeyTable, Clients, InvoiceBucket, InvoiceTable, ParcelTable, SuppressionTable, TicketQueue};
 use parceltrack::clock::SystemClock;
 use parceltrack::telemetry;
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
+async fn main() -> ExitCode {
     telemetry::init();
+    telemetry::ended(run().await)
+}
+
+async fn run() -> Result<(), lambda_http::Error> {
     let settings = Settings::from_env()?;
     let clients = Clients::from_env().await;
     let invoices = InvoiceTable::new(clients.dynamodb(), settings.invoices_table);
@@ -28,7 +33,10 @@ async fn main() -> Result<(), lambda_http::Error> {
         create_parcels: parcels.clone(),
         read_parcels: parcels,
         create_invoices: invoices.clone(),
-        read_invoices: invoices,
+        read_invoices: invoices.clone(),
+        reopen_invoices: invoices.clone(),
+        readdress_invoices: invoices,
+        suppressions: Arc::new(SuppressionTable::new(clients.dynamodb(), settings.suppressions_table)),
         tickets: Arc::new(TicketQueue::new(clients.sqs(), settings.tickets_queue_url)),
         pdf_links: Arc::new(InvoiceBucket::new(clients.s3(), settings.invoices_bucket)),
         tracking_numbers: Arc::new(RandomTrackingNumbers),

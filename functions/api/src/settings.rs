@@ -17,6 +17,8 @@ pub struct Settings {
     pub idempotency_table: String,
     /// Table of invoices.
     pub invoices_table: String,
+    /// Table of addresses that get no mail any more.
+    pub suppressions_table: String,
     /// Queue of tickets.
     pub tickets_queue_url: String,
     /// Bucket of PDFs.
@@ -37,6 +39,7 @@ impl Settings {
             tracking_numbers_table: required("TRACKING_NUMBERS_TABLE")?,
             idempotency_table: required("IDEMPOTENCY_TABLE")?,
             invoices_table: required("INVOICES_TABLE")?,
+            suppressions_table: required("SUPPRESSIONS_TABLE")?,
             tickets_queue_url: required("TICKETS_QUEUE_URL")?,
             invoices_bucket: required("INVOICES_BUCKET")?,
             allowed_origins: optional("ALLOWED_ORIGINS")

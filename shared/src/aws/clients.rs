@@ -20,8 +20,8 @@ impl Clients {
 
     /// With more said than the environment says, such as an endpoint.
     pub async fn load(loader: ConfigLoader) -> Self {
-        // The SDK itself has no limit on a whole operation. The functions have 10 s, and the API's longest request makes
-        // three calls one after another: even then there is time left to answer 503.
+        // The SDK itself has no limit on a whole operation. The functions have 10 s: one call that hangs leaves time for
+        // the rest, and the API cuts off in time what several of them hold up.
         let timeouts = TimeoutConfig::builder()
             .connect_timeout(Duration::from_secs(1))
             .operation_attempt_timeout(Duration::from_secs(2))

@@ -20,4 +20,4 @@ pub use invoice_table::InvoiceTable;
 pub use parcel_table::ParcelTable;
 pub use ses::{INVOICE_TAG, Ses};
 pub use suppression_table::SuppressionTable;
-pub use ticket_queue::TicketQueue;
+pub use ticket_queue::{REQUEST_ATTRIBUTE, TicketQueue};

@@ -12,6 +12,7 @@ mod mailing;
 mod money;
 mod owner;
 mod parcel;
+mod request_id;
 mod tax;
 mod text;
 mod ticket;
@@ -28,12 +29,13 @@ pub use invoice::{
 pub use lease::{Lease, LeaseHolder};
 pub use link::{InvalidLinkToken, LINK_LIFETIME, LinkSecret, LinkToken};
 pub use mailing::{
-    AddressCorrection, AddressHash, Consequence, Delivery, DeliveryReport, LetterId, MailNews, MailReport, Mailing,
-    Reopened, Reopening, Suppression, SuppressionCause,
+    AddressCorrection, AddressHash, Consequence, Delivery, DeliveryReport, LetterId, MAX_FORMER, MailNews, MailReport,
+    Mailing, NewAddress, RESEND_PAUSE, Readdressed, Reopened, Reopening, Suppression, SuppressionCause, Wish,
 };
 pub use money::{Currency, InvalidMoney, Money, UnknownCurrency};
 pub use owner::{InvalidOwner, OwnerId};
 pub use parcel::{Parcel, ParcelId, ParcelStatus, TrackingEvent};
+pub use request_id::{InvalidRequestId, RequestId};
 pub use tax::{TaxCode, TaxRate, UnknownTaxCode};
 pub use text::{InvalidText, PostalCode, Text};
 pub use ticket::{InvalidTicket, Ticket};
