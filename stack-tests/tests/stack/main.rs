@@ -5,14 +5,17 @@
 mod access;
 mod bad_input;
 mod crash;
+mod edge;
 mod events;
 mod invoices;
 mod links;
+mod logs;
 mod mail_events;
 mod parcels;
 mod queue_refusal;
 mod redrive;
 mod relay;
+mod resend;
 mod ses;
 mod simulator;
 mod template;
