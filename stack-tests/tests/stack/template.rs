@@ -1,5 +1,6 @@
 //! The numbers on which the promise rests stand once, in template.yaml. Here their order is checked.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -66,4 +67,24 @@ fn dead_letters_outlive_tickets_and_one_bad_ticket_does_not_bring_back_its_batch
     let event = property(&template, "InvoiceWorkerFunction", &["Events", "Tickets", "Properties"]);
     assert_eq!(event["FunctionResponseTypes"][0], "ReportBatchItemFailures");
     assert_eq!(template["Parameters"]["MaxReceiveCount"]["Default"], 5);
+}
+
+#[test]
+fn every_write_of_the_api_has_a_route_with_a_limit_below_the_general_one() {
+    let template = template();
+    let settings = property(&template, "HttpApi", &["RouteSettings"]).as_mapping().unwrap();
+    let limited: BTreeSet<&str> = settings.keys().map(|route| route.as_str().unwrap()).collect();
+    let events = property(&template, "ApiFunction", &["Events"]).as_mapping().unwrap();
+    let routes: BTreeSet<String> = events
+        .values()
+        .map(|event| &event["Properties"])
+        .filter_map(|event| Some(format!("{} {}", event["Method"].as_str()?, event["Path"].as_str()?)))
+        .collect();
+    assert_eq!(limited, routes.iter().map(String::as_str).collect());
+    assert!(limited.contains("POST /api/parcels"));
+    for (environment, limits) in template["Mappings"]["Throttling"].as_mapping().unwrap() {
+        let limit = |name: &str| limits[name].as_u64().unwrap();
+        assert!(limit("WriteRate") <= limit("Rate") && limit("WriteBurst") <= limit("Burst"), "{environment:?}");
+        assert!(limit("Rate") <= limit("Burst") && limit("WriteRate") <= limit("WriteBurst"), "{environment:?}");
+    }
 }
