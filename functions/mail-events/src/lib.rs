@@ -53,6 +53,17 @@ pub enum NotHeard {
 impl MailEvents {
     /// Does what an event of EventBridge asks for.
     pub async fn hear(&self, event: Value) -> Result<Heard, NotHeard> {
+        let heard = self.weigh(event).await;
+        match &heard {
+            Ok(_) => {}
+            // Its words may quote the event.
+            Err(NotHeard::Invalid(_)) => tracing::error!(event = "mail_event_unreadable"),
+            Err(NotHeard::Port(error)) => tracing::warn!(event = "mail_event_not_heard", %error),
+        }
+        heard
+    }
+
+    async fn weigh(&self, event: Value) -> Result<Heard, NotHeard> {
         let Some(event) = SesEvent::parse(event)? else {
             tracing::info!(event = "not_ours");
             return Ok(Heard::Nothing);

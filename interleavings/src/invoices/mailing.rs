@@ -1,8 +1,8 @@
 //! What the provider tells of mails, and finished invoices that are opened again.
 
 use parceltrack::domain::{
-    AddressCorrection, Attempt, AttemptOutcome, Consequence, DeliveryReport, InvoiceId, InvoiceStatus, MailNews,
-    MailReport, Reopened, Reopening, Timestamp,
+    Attempt, AttemptOutcome, Consequence, DeliveryReport, InvoiceId, InvoiceStatus, MailNews, MailReport, NewAddress,
+    Readdressed, Reopened, Reopening, Timestamp,
 };
 
 use super::Invoices;
@@ -57,8 +57,7 @@ impl Invoices {
             (Reopened::Opened, Some(Mutation::ReopeningForgotten)) => return Reopened::Opened,
             (reopened, _) => reopened,
         };
-        let other_address = wish.email.clone().filter(|email| email != row.invoice().email());
-        let correction = other_address.map(|email| AddressCorrection { at: wish.now, email });
+        let other_address = wish.address.as_ref().filter(|address| address.email != *row.invoice().email());
         match reopened {
             Reopened::Opened => {
                 row.status = if row.pdf.is_some() { InvoiceStatus::Generated } else { InvoiceStatus::Pending };
@@ -67,7 +66,9 @@ impl Invoices {
                 row.attempts.push(attempt(wish.now, AttemptOutcome::Reopened, &wish.reason));
                 row.mailing.handled_letters.extend(wish.letter.clone());
                 row.mailing.retired.extend(row.mailing.message_id.take());
-                row.mailing.corrections.extend(correction);
+                if let Some(address) = other_address {
+                    row.write_address(address, wish.now);
+                }
                 row.mailing.report = None;
                 (row.lease, row.reason, row.sent_at) = (None, None, None);
                 row.updated_at = wish.now;
@@ -76,12 +77,26 @@ impl Invoices {
                 if row.lease.is_some_and(|lease| lease.is_alive(wish.now)) {
                     return Reopened::HeldByWorker;
                 }
-                row.mailing.corrections.extend(correction);
-                row.updated_at = wish.now;
+                if let Some(address) = other_address {
+                    row.write_address(address, wish.now);
+                }
             }
             _ => {}
         }
         reopened
+    }
+
+    /// Changes the address if no worker has the invoice.
+    pub fn readdress(&mut self, id: InvoiceId, address: &NewAddress, now: Timestamp) -> Readdressed {
+        let Some(row) = self.row_mut(id) else { return Readdressed::Unknown };
+        match row.invoice().readdressed_by(address) {
+            Readdressed::Changed if row.lease.is_some_and(|lease| lease.until > now) => Readdressed::HeldByWorker,
+            Readdressed::Changed => {
+                row.write_address(address, now);
+                Readdressed::Changed
+            }
+            nothing_to_write => nothing_to_write,
+        }
     }
 
     /// Notes on a finished invoice that its dead letter was given up.

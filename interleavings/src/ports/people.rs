@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use parceltrack::domain::{EmailAddress, InvoiceId, Reopened, Reopening, Timestamp};
-use parceltrack::ports::{BuriedTicket, NoteDrops, PortError, RemoveSuppression, ReopenInvoices, TakeDeadLetters};
+use parceltrack::domain::{EmailAddress, InvoiceId, NewAddress, Readdressed, Reopened, Reopening, Timestamp};
+use parceltrack::ports::{
+    BuriedTicket, NoteDrops, PortError, ReaddressInvoices, RemoveSuppression, ReopenInvoices, TakeDeadLetters,
+};
 
 use super::{Ports, unavailable};
 use crate::gate::{Op, digest};
@@ -22,10 +24,23 @@ impl ReopenInvoices for Ports {
             self.tell(world, "opens the invoice again", &answer);
             answer
         };
-        let email = wish.email.as_ref().map(EmailAddress::as_str);
+        let email = wish.address.as_ref().map(|address| address.email.as_str());
         let about = digest((self.about(id), &wish.letter, email));
-        let seen = |answer: &Reopened| *answer as u64;
+        let seen = |answer: &Reopened| digest(std::mem::discriminant(answer));
         self.gate.pass((Op::Reopen, about), &[wish.due, wish.now], effect, seen).await.map_err(unavailable)
+    }
+}
+
+#[async_trait]
+impl ReaddressInvoices for Ports {
+    async fn readdress(&self, id: InvoiceId, address: &NewAddress, now: Timestamp) -> Result<Readdressed, PortError> {
+        let effect = |world: &mut World| {
+            let answer = world.invoices.readdress(id, address, now);
+            self.tell(world, "changes the address", &answer);
+            answer
+        };
+        let seen = |answer: &Readdressed| digest(std::mem::discriminant(answer));
+        self.gate.pass((Op::Readdress, self.about(id)), &[now], effect, seen).await.map_err(unavailable)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use parceltrack::domain::Ticket;
+use parceltrack::domain::{RequestId, Ticket};
 use parceltrack::ports::{DeadLetter, PortError, PostponeTicket, SendTicket, SendTickets};
 
 use super::{Ports, unavailable};
@@ -12,7 +12,7 @@ use crate::world::World;
 
 #[async_trait]
 impl SendTicket for Ports {
-    async fn send(&self, ticket: Ticket) -> Result<(), PortError> {
+    async fn send(&self, ticket: Ticket, _: Option<&RequestId>) -> Result<(), PortError> {
         let effect = |world: &mut World| {
             let now = world.now;
             world.queue.send(ticket.to_body(), now);

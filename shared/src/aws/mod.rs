@@ -27,4 +27,4 @@ pub use secret::secret_text;
 pub use ses::{INVOICE_TAG, Ses};
 pub use suppression_table::SuppressionTable;
 pub use throughput_table::ThroughputTable;
-pub use ticket_queue::TicketQueue;
+pub use ticket_queue::{REQUEST_ATTRIBUTE, TicketQueue};

@@ -9,11 +9,13 @@ use interleavings::invoices::Invoices;
 use parceltrack::aws::InvoiceTable;
 use parceltrack::domain::{
     Attempt, AttemptOutcome, Consequence, Delivery, EmailAddress, Invoice, InvoiceId, Lease, LeaseHolder, LetterId,
-    LinkSecret, MailNews, MailReport, ProviderMessageId, Reopened, Reopening, StoredPdf, Timestamp,
+    LinkSecret, MailNews, MailReport, NewAddress, ProviderMessageId, Readdressed, Reopened, Reopening, StoredPdf,
+    Timestamp, Wish,
 };
 use parceltrack::ports::{
     Claim, CreateInvoices as _, DUE_SHARDS, DueInvoice, Held, InvoiceCreation, LetGo, NewInvoice, NoteDrops as _,
-    ReadInvoices as _, RecordDelivery as _, RelayInvoices as _, ReopenInvoices as _, StepTaken, WorkOnInvoices as _,
+    ReadInvoices as _, ReaddressInvoices as _, RecordDelivery as _, RelayInvoices as _, ReopenInvoices as _, StepTaken,
+    WorkOnInvoices as _,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
@@ -42,7 +44,8 @@ enum Step {
     Due,
     MoveDue(u64, u32),
     Record(u8, u8, News, Option<u8>),
-    Reopen(Option<u8>, Option<u8>),
+    Reopen(bool, Option<u8>, Option<u8>),
+    Readdress(u8),
     NoteDrop,
     /// The call before is made once more, as the SDK does when an answer is lost.
     Again,
@@ -89,7 +92,9 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::Due),
         2 => (0..400_u64, 0..4_u32).prop_map(|(seconds, moves)| Step::MoveDue(seconds, moves)),
         4 => (0..2_u8, 0..3_u8, news, maybe(0..2_u8)).prop_map(|(mail, to, news, why)| Step::Record(mail, to, news, why)),
-        3 => (maybe(0..2_u8), maybe(0..3_u8)).prop_map(|(letter, email)| Step::Reopen(letter, email)),
+        3 => (any::<bool>(), maybe(0..2_u8), maybe(0..3_u8))
+            .prop_map(|(once_more, letter, email)| Step::Reopen(once_more, letter, email)),
+        1 => (0..3_u8).prop_map(Step::Readdress),
         1 => Just(Step::NoteDrop),
         2 => Just(Step::Again),
     ]
@@ -114,6 +119,7 @@ enum Call {
     MoveDue(DueInvoice, Timestamp, u32),
     Record(MailReport),
     Reopen(Reopening),
+    Readdress(NewAddress, Timestamp),
     NoteDrop(String, Timestamp),
 }
 
@@ -126,6 +132,7 @@ enum Answer {
     Step(StepTaken),
     Consequence(Option<Consequence>),
     Reopened(Reopened),
+    Readdressed(Readdressed),
     Noted(bool),
 }
 
@@ -144,6 +151,7 @@ async fn ask_table(table: &InvoiceTable, id: InvoiceId, call: &Call) -> Answer {
         Call::MoveDue(invoice, to, moves) => Answer::Step(table.move_due(*invoice, *to, *moves).await.unwrap()),
         Call::Record(report) => Answer::Consequence(table.record(report).await.unwrap()),
         Call::Reopen(wish) => Answer::Reopened(table.reopen(id, wish).await.unwrap()),
+        Call::Readdress(address, now) => Answer::Readdressed(table.readdress(id, address, *now).await.unwrap()),
         Call::NoteDrop(reason, now) => Answer::Noted(table.note_drop(id, reason, *now).await.unwrap()),
     }
 }
@@ -176,6 +184,7 @@ fn ask_memory(memory: &mut Invoices, id: InvoiceId, call: &Call) -> Answer {
         Call::MoveDue(invoice, to, moves) => Answer::Step(memory.move_due(*invoice, *to, *moves)),
         Call::Record(report) => Answer::Consequence(memory.record(report)),
         Call::Reopen(wish) => Answer::Reopened(memory.reopen(id, wish)),
+        Call::Readdress(address, now) => Answer::Readdressed(memory.readdress(id, address, *now)),
         Call::NoteDrop(reason, now) => Answer::Noted(memory.note_drop(id, reason, *now)),
     }
 }
@@ -211,7 +220,6 @@ impl Callers {
     fn call(&mut self, step: &Step, present: Option<&Invoice>) -> Option<Call> {
         let now = self.now;
         let mail = |number: u8| ProviderMessageId(format!("mail {number}"));
-        let email = |number: u8| ADDRESSES[usize::from(number)].parse::<EmailAddress>().unwrap();
         Some(match step {
             Step::Wait(seconds) => {
                 self.now = self.after(*seconds);
@@ -261,13 +269,15 @@ impl Callers {
                 sent_at: self.new.content.created_at,
                 at: now,
             }),
-            Step::Reopen(letter, number) => Call::Reopen(Reopening {
+            Step::Reopen(once_more, letter, number) => Call::Reopen(Reopening {
+                wish: if *once_more { Wish::AnotherMail } else { Wish::AnotherTry },
                 letter: letter.map(|number| LetterId(format!("letter {number}"))),
-                email: number.map(email),
+                address: number.map(new_address),
                 reason: "by an operator".to_owned(),
                 due: self.after(60),
                 now,
             }),
+            Step::Readdress(number) => Call::Readdress(new_address(*number), now),
             Step::NoteDrop => Call::NoteDrop("enough".to_owned(), now),
             Step::Again => return self.last.clone(),
         })
@@ -282,6 +292,15 @@ impl Callers {
             _ => {}
         }
     }
+}
+
+fn email(number: u8) -> EmailAddress {
+    ADDRESSES[usize::from(number)].parse().unwrap()
+}
+
+fn new_address(number: u8) -> NewAddress {
+    let link_secret = LinkSecret(Uuid::from_u128(u128::from(number) + 100));
+    NewAddress { email: email(number), by: "an operator".to_owned(), link_secret }
 }
 
 /// Makes the calls of one sequence, for an invoice of its own, on both tables.

@@ -1,5 +1,6 @@
 //! The numbers on which the promise rests stand once, in template.yaml. Here their order is checked.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -113,4 +114,19 @@ fn dead_letters_outlive_tickets_and_one_bad_ticket_does_not_bring_back_its_batch
     let event = property(&template, "InvoiceWorkerFunction", &["Events", "Tickets", "Properties"]);
     assert_eq!(event["FunctionResponseTypes"][0], "ReportBatchItemFailures");
     assert_eq!(template["Parameters"]["MaxReceiveCount"]["Default"], 5);
+}
+
+#[test]
+fn every_route_with_a_name_of_its_own_has_a_limit_of_its_own() {
+    let template = template();
+    let settings = property(&template, "HttpApi", &["RouteSettings"]).as_mapping().unwrap();
+    let limited: BTreeSet<&str> = settings.keys().map(|route| route.as_str().unwrap()).collect();
+    let events = property(&template, "ApiFunction", &["Events"]).as_mapping().unwrap();
+    let routes: BTreeSet<String> = events
+        .values()
+        .map(|event| &event["Properties"])
+        .filter_map(|event| Some(format!("{} {}", event["Method"].as_str()?, event["Path"].as_str()?)))
+        .collect();
+    assert_eq!(limited, routes.iter().map(String::as_str).collect());
+    assert!(limited.contains("POST /api/parcels"));
 }
