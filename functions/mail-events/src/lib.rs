@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use parceltrack::domain::{Consequence, Delivery, Invoice, MailNews, MailReport, Suppression, Ticket};
 use parceltrack::ports::{AddSuppression, DeadLetter, PortError, ReadInvoices, RecordDelivery};
+use parceltrack::telemetry::{self, FailureReason, Metric};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -88,6 +89,9 @@ impl MailEvents {
         }
         let consequence = self.deliveries.record(&report).await?.unwrap_or(Consequence::None);
         tracing::info!(event = "mail_event", invoice = %id, kind, ?consequence);
+        if consequence == Consequence::Fails {
+            telemetry::record(Metric::InvoicesFailed(FailureReason::Rejected), report.at);
+        }
         Ok(match consequence {
             Consequence::Sends => Heard::Sent,
             Consequence::Updates => Heard::Updated,
