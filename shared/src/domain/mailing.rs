@@ -317,7 +317,8 @@ impl Invoice {
     }
 
     fn is_readdressed_since(&self, sent: Timestamp) -> bool {
-        self.mailing.corrections.last().is_some_and(|correction| correction.at >= sent)
+        // Not in the same moment: then the mail may have gone to the new address already, and it is that which came back.
+        self.mailing.corrections.last().is_some_and(|correction| correction.at > sent)
     }
 
     fn last_reopened(&self) -> Option<Timestamp> {
