@@ -4,7 +4,8 @@ const LONGEST_MS = 60_000;
 
 /**
  * Repeats `turn(signal)`, `everyMs` after the last one ended. `onTurn` hears of each end: the error, if it was one,
- * and when the next turn is. Returns a function that asks for a turn as soon as may be.
+ * and when the next turn is, if there is one: an error that would only come again ends the turns until one is asked
+ * for. Returns `refresh`, which asks for a turn as soon as may be, and `restart`, which gives up the one in progress.
  */
 export function poll(turn, everyMs, onTurn) {
   let timer, running, asked = false, failures = 0;
@@ -29,9 +30,10 @@ export function poll(turn, everyMs, onTurn) {
     running = undefined;
     if (error && !stopped) failures += 1;
     if (document.hidden) return;
+    const over = error?.lasting && !stopped && !asked;
     const wait = asked || stopped ? 0 : pause();
-    timer = setTimeout(run, wait);
-    if (!stopped) onTurn({ error, nextAt: Date.now() + wait });
+    if (!over) timer = setTimeout(run, wait);
+    if (!stopped) onTurn({ error, nextAt: over ? null : Date.now() + wait });
   }
 
   // Jitter, so that a hundred open pages do not come back in the same second.
@@ -45,7 +47,13 @@ export function poll(turn, everyMs, onTurn) {
     run();
   });
   run();
-  return run;
+  return {
+    refresh: () => run(),
+    restart: () => {
+      running?.abort();
+      run();
+    },
+  };
 }
 
 /** Calls `work` each second while somebody can see the page. */
