@@ -1,5 +1,6 @@
 // Guarantee: data reaches the page as text only, and a value that did not change touches nothing.
 
+const filled = new WeakMap(); // list -> what it shows
 const SVG = "http://www.w3.org/2000/svg";
 
 /** The element with this id. */
@@ -50,9 +51,9 @@ export function setBadge(badge, { word, icon, tone }) {
 
 /** Makes the children of `list` anew with `make`, but only if `items` differ from those that it shows. */
 export function fill(list, items, make) {
-  const shown = JSON.stringify(items);
-  if (list.shown === shown) return;
-  list.shown = shown;
+  const wanted = JSON.stringify(items);
+  if (filled.get(list) === wanted) return;
+  filled.set(list, wanted);
   list.replaceChildren(...items.map(make));
 }
 
