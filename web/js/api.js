@@ -73,7 +73,7 @@ export function connect(base, holder) {
     proofAddress: async (id, signal) => (await call("GET", `/api/parcels/${part(id)}/proof-of-delivery`, { signal })).url,
     requestInvoice: (parcelId) => call("POST", `/api/parcels/${part(parcelId)}/invoice`),
     invoice: (id, signal) => call("GET", `/api/invoices/${part(id)}`, { signal }),
-    pdfAddress: async (id) => (await call("GET", `/api/invoices/${part(id)}/pdf`)).url,
+    pdfAddress: async (id, disposition = "inline") => (await call("GET", `/api/invoices/${part(id)}/pdf?disposition=${disposition}`)).url,
     resendInvoice: (id) => call("POST", `/api/invoices/${part(id)}/resend`),
     correctEmail: (id, email) => call("PUT", `/api/invoices/${part(id)}/email`, { body: { email } }),
     failedInvoices: (query, signal) => list("invoices", "/api/invoices", { status: "Failed", ...query }, signal),
