@@ -3,7 +3,7 @@
 import { connect } from "./api.js";
 import { readConfig } from "./config.js";
 import { byId, setText } from "./dom.js";
-import { showFace } from "./face.js";
+import { SETTINGS, showFace } from "./face.js";
 import { keyHolder } from "./key.js";
 
 /** Starts a page: `work` gets the API, the settings, and `changeKey`. */
@@ -28,6 +28,6 @@ export async function start(work) {
       byId("link").dataset.state = "away";
       setText(byId("link-text"), `Not connected (${error.message})`);
     }
-    showFace("settings");
+    showFace(SETTINGS);
   }
 }

@@ -17,25 +17,18 @@ const INVOICE = {
   Failed: { word: "Failed", icon: "alert", tone: "bad" },
 };
 
-const ATTEMPT = {
-  Sent: "The mail server took it",
-  Retried: "Did not go through, tried again at once",
-  Parked: "Did not go through, tried again later",
-  Failed: "Given up",
-  Reopened: "Opened again",
-  Dropped: "Dropped by a person",
-};
-
 const DELIVERY = {
   Delivered: "The recipient's mail server has it.",
   Bounced: "The mail came back.",
   Complained: "The recipient called it spam.",
 };
 
+/** The statuses of a parcel, in the order of its way. */
+export const PARCEL_STATUSES = Object.keys(PARCEL);
+
 const other = (status) => ({ word: String(status), icon: "clock", tone: "calm" });
 export const parcelBadge = (status) => PARCEL[status] ?? other(status);
 export const invoiceBadge = (status) => INVOICE[status] ?? other(status);
-export const attemptWords = (outcome) => ATTEMPT[outcome] ?? String(outcome);
 
 /** True while the invoice is still on its way to the recipient. */
 export const isWaiting = (status) => status === "Pending" || status === "Generated";

@@ -4,7 +4,16 @@ import { announce, badge, byId, element, fill, setBadge, setText, withDisabled }
 import { checkAsTyped, problemOf, setError } from "../field.js";
 import { openPdf } from "../pdf.js";
 import { everySecond } from "../poll.js";
-import { attemptWords, duration, invoiceBadge, invoiceNote, isWaiting, when, withStop } from "../words.js";
+import { duration, invoiceBadge, invoiceNote, isWaiting, when, withStop } from "../words.js";
+
+const ATTEMPT = {
+  Sent: "The mail server took it",
+  Retried: "Did not go through, tried again at once",
+  Parked: "Did not go through, tried again later",
+  Failed: "Given up",
+  Reopened: "Opened again",
+  Dropped: "Dropped by a person",
+};
 
 /** The card of a parcel's invoice; `refresh` asks for news at once. */
 export function invoiceCard(api, refresh) {
@@ -56,7 +65,7 @@ export function invoiceCard(api, refresh) {
     byId("attempts").hidden = attempts.length === 0;
     setText(byId("attempts").querySelector("summary span"), String(attempts.length));
     fill(byId("attempts").querySelector("ol"), [...attempts].reverse(), ({ at, outcome, reason }) =>
-      element("li", {}, element("time", { datetime: at, class: "since" }, when(at)), ` ${attemptWords(outcome)}`, reason ? element("p", { class: "note" }, withStop(reason)) : ""));
+      element("li", {}, element("time", { datetime: at, class: "since" }, when(at)), ` ${ATTEMPT[outcome] ?? outcome}`, reason ? element("p", { class: "note" }, withStop(reason)) : ""));
   }
 
   /** Does one thing at a time with this button, and says below what went wrong. */

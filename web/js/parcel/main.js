@@ -11,6 +11,7 @@ import { invoiceCard } from "./invoice.js";
 import { proofOfDelivery } from "./proof.js";
 
 const EVERY_MS = 3000;
+const UNKNOWN = { icon: "search", title: "There is no such parcel", text: "Perhaps the address is incomplete, or the parcel belongs to another merchant." };
 
 start(({ api, changeKey }) => {
   const number = new URL(location.href).searchParams.get("n") ?? "";
@@ -54,7 +55,7 @@ start(({ api, changeKey }) => {
   function hear({ error }) {
     if (!error) return;
     byId("loading").hidden = true;
-    if (!shown) showFace(error.status === 400 ? "unknown" : faceOf(error), changeKey);
+    if (!shown) showFace([400, 404].includes(error.status) ? UNKNOWN : faceOf(error), changeKey);
   }
 
   const polling = live(turn, EVERY_MS, hear);

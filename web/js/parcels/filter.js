@@ -1,12 +1,14 @@
 // Guarantee: what is searched for stands in the page's address, so that it can be shared, and survives a reload.
 
-import { byId } from "../dom.js";
+import { byId, element } from "../dom.js";
+import { PARCEL_STATUSES, parcelBadge } from "../words.js";
 
 const PAUSE_MS = 300;
 
 /** Wires search and status filter; `onChange` hears of each change. */
 export function filter(onChange) {
   const fields = { q: byId("q"), status: byId("status") };
+  fields.status.append(...PARCEL_STATUSES.map((value) => element("option", { value }, parcelBadge(value).word)));
   const address = new URL(location.href);
   for (const [name, field] of Object.entries(fields)) field.value = address.searchParams.get(name) ?? "";
   let timer, last = JSON.stringify(current());

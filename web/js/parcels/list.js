@@ -13,6 +13,9 @@ const PAGE = 20;
 const LARGEST_PAGE = 100;
 const INVOICES_PER_TURN = 5;
 
+const EMPTY = { icon: "box", title: "No parcels yet", text: "The first one you create shows up here." };
+const NOTHING = { icon: "search", title: "No parcel matches", text: "A search looks at the beginning of names and references, and at whole tracking numbers.", label: "Show all parcels" };
+
 /** Starts the list; returns `add`, for a parcel that was just created here. */
 export function parcelList(api, changeKey) {
   const list = byId("rows");
@@ -149,7 +152,7 @@ export function parcelList(api, changeKey) {
     setText(older, olderWanted ? "Loading…" : "Older parcels");
     byId("loading").hidden = newest !== null || shown.length > 0 || Boolean(trouble);
     if (shown.length > 0) showFace(null);
-    else if (newest !== null) search.isOn() ? showFace("nothing", search.clear) : showFace("empty");
+    else if (newest !== null) search.isOn() ? showFace(NOTHING, search.clear) : showFace(EMPTY);
     else if (trouble) showFace(faceOf(trouble), changeKey);
     else showFace(null);
   }

@@ -9,6 +9,7 @@ import { readTrackingNumber } from "../tracking-number.js";
 import { parcelBadge, when } from "../words.js";
 
 const EVERY_MS = 30_000; // the API's answer may be as old
+const UNKNOWN = { icon: "search", title: "We do not know this number", text: "A new parcel may take a moment to show up. Please compare the number with the one in your e-mail." };
 const USUAL_WAY = ["Created", "InTransit", "OutForDelivery", "Delivered"];
 
 const input = byId("number");
@@ -79,7 +80,7 @@ function hear({ error }) {
   if (shown && !unknown) return;
   byId("result").hidden = true;
   byId("link").hidden = unknown;
-  showFace(unknown ? "untracked" : faceOf(error));
+  showFace(unknown ? UNKNOWN : faceOf(error));
   if (unknown) announce("We do not know this number.");
 }
 
@@ -92,7 +93,7 @@ function show(parcel) {
   showFace(null);
   setText(byId("shown-number"), parcel.trackingNumber);
   const now = document.querySelector(".now");
-  setAttribute(now, "data-tone", tone);
+  setAttribute(now.querySelector(".mark"), "data-tone", tone);
   setAttribute(now.querySelector("use"), "href", `/icons.svg#${icon}`);
   setText(byId("headline"), word);
   const next = parcel.expectedNext ? `Next: ${parcelBadge(parcel.expectedNext).word.toLowerCase()}. ` : "";
