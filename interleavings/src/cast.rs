@@ -53,6 +53,7 @@ impl Api {
             read_parcels: shared.clone(),
             create_invoices: shared.clone(),
             read_invoices: shared.clone(),
+            failed_invoices: shared.clone(),
             tickets: shared.clone(),
             pdf_links: shared.clone(),
             tracking_numbers: shared.clone(),

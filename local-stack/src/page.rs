@@ -9,6 +9,7 @@ use http::header::CACHE_CONTROL;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
+use tower_http::compression::CompressionLayer;
 use tower_http::services::ServeDir;
 use tower_http::set_header::SetResponseHeaderLayer;
 
@@ -21,7 +22,9 @@ pub(crate) fn serve(listener: TcpListener, files: &Path, api_url: &str, inbox_ur
     let routes = Router::new()
         .route("/config.json", get(async || Json(config)))
         .fallback_service(ServeDir::new(files))
-        .layer(no_cache);
+        .layer(no_cache)
+        // As CloudFront does, so that what is measured here is what a phone loads.
+        .layer(CompressionLayer::new());
     tokio::spawn(async move {
         axum::serve(listener, routes).await.ok();
     })

@@ -1,5 +1,6 @@
 // Guarantee: one turn at a time, none while the tab is hidden, ever fewer while the API is away.
 
+const FIRST_RETRY_MS = 6000;
 const LONGEST_MS = 60_000;
 
 /**
@@ -39,7 +40,7 @@ export function poll(turn, everyMs, onTurn) {
   // Jitter, so that a hundred open pages do not come back in the same second.
   function pause() {
     if (failures === 0) return everyMs;
-    return Math.min(LONGEST_MS, everyMs * 2 ** failures) * (0.8 + 0.2 * Math.random());
+    return Math.min(LONGEST_MS, FIRST_RETRY_MS * 2 ** (failures - 1)) * (0.8 + 0.2 * Math.random());
   }
 
   document.addEventListener("visibilitychange", () => {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use parceltrack::domain::{Billing, TrackingNumber};
 use parceltrack::ports::{
-    Clock, CreateInvoices, CreateParcels, DrawTrackingNumber, LinkToPdf, ReadInvoices, ReadParcels, SendTicket,
+    Clock, CreateInvoices, CreateParcels, DrawTrackingNumber, LinkToPdf, ListFailedInvoices, ReadInvoices, ReadParcels,
+    SendTicket,
 };
 
 use crate::KeyRing;
@@ -22,6 +23,8 @@ pub struct App {
     pub create_invoices: Arc<dyn CreateInvoices>,
     /// Reads invoices.
     pub read_invoices: Arc<dyn ReadInvoices>,
+    /// Lists failed invoices.
+    pub failed_invoices: Arc<dyn ListFailedInvoices>,
     /// Puts tickets on the queue.
     pub tickets: Arc<dyn SendTicket>,
     /// Makes links to PDFs.

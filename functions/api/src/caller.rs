@@ -43,6 +43,15 @@ impl Right for ManageParcels {
     }
 }
 
+/// To watch over the work of all, and to mend it.
+pub(crate) struct Operate;
+
+impl Right for Operate {
+    fn belongs_to(role: Role) -> bool {
+        role == Role::Operator
+    }
+}
+
 /// A caller who has a right.
 pub(crate) struct Allowed<R> {
     /// Who.

@@ -39,6 +39,7 @@ pub fn router(app: App, allowed_origins: &[HeaderValue]) -> Router {
         .route("/api/parcels", post(parcels::create).get(parcels::list))
         .route("/api/parcels/{id}", get(parcels::get))
         .route("/api/parcels/{id}/invoice", post(invoices::request))
+        .route("/api/invoices", get(invoices::list_failed))
         .route("/api/invoices/{id}", get(invoices::get))
         .route("/api/invoices/{id}/pdf", get(invoices::pdf))
         .route("/i/{token}", get(links::open))

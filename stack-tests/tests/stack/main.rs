@@ -6,6 +6,7 @@ mod access;
 mod bad_input;
 mod crash;
 mod events;
+mod failed_invoices;
 mod invoices;
 mod links;
 mod mail_events;

@@ -17,7 +17,7 @@ const ATTEMPT = {
 
 /** The card of a parcel's invoice; `refresh` asks for news at once. */
 export function invoiceCard(api, refresh) {
-  let parcel = null, summary = null, detail = null;
+  let parcel = null, summary = null, detail = null, spoken = null;
 
   function show(news) {
     parcel = news;
@@ -29,8 +29,6 @@ export function invoiceCard(api, refresh) {
   async function read(signal) {
     if (!summary) return;
     detail = await api.invoice(summary.id, signal);
-    const { word } = invoiceBadge(detail.status);
-    if (summary.status !== detail.status) announce(`Invoice: ${word}.`);
     summary = { id: detail.id, status: detail.status, reason: detail.reason };
     render();
   }
@@ -40,6 +38,8 @@ export function invoiceCard(api, refresh) {
     byId("has-invoice").hidden = !summary;
     if (!summary) return;
     const status = invoiceBadge(summary.status);
+    if (spoken && spoken !== summary.status) announce(`Invoice: ${status.word}.`);
+    spoken = summary.status;
     if (!byId("invoice-status").firstChild) byId("invoice-status").append(badge(status));
     setBadge(byId("invoice-status").firstChild, status);
     setText(byId("invoice-words"), invoiceNote(summary, detail));

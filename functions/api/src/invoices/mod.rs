@@ -1,9 +1,11 @@
 //! Invoices: ask for one, look at it, open its PDF.
 
+mod failed;
 mod get;
 mod pdf;
 mod request;
 
+pub(crate) use failed::list_failed;
 pub(crate) use get::get;
 pub(crate) use pdf::{pdf, redirect as redirect_to_pdf};
 pub(crate) use request::request;

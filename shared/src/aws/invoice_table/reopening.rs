@@ -76,7 +76,9 @@ impl InvoiceTable {
         if let Some(email) = wish.email.as_ref().filter(|email| *email != invoice.email()) {
             append("corrections", attribute([AddressCorrection { at: wish.now, email: email.clone() }])?)?;
         }
-        set.push_str(" REMOVE lease, reason, sentAt, providerMessageId, delivery, deliveryAt, deliveryReason");
+        set.push_str(
+            " REMOVE lease, reason, failedAt, sentAt, providerMessageId, delivery, deliveryAt, deliveryReason",
+        );
         Ok(send(if_unchanged(update.update_expression(set), invoice)?).await?.is_ok())
     }
 
