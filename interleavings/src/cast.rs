@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use api::{App, KeyRing};
+use api::{App, KeyRing, Latest, QueueWatch};
 use aws_lambda_events::event::sqs::{SqsEvent, SqsMessage};
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -15,8 +15,8 @@ use lambda_runtime::Context;
 use mail_events::MailEvents;
 use outbox_relay::Relay;
 use parceltrack::domain::{
-    Billing, Currency, EmailAddress, InvoiceContent, Line, LinkSecret, Money, OwnerId, Parcel, ParcelId, ParcelStatus,
-    Seller, TaxCode, Text, Timestamp, TrackingEvent, TrackingNumber,
+    Billing, Currency, EmailAddress, InvoiceContent, Line, LinkSecret, MailRate, Money, OwnerId, Parcel, ParcelId,
+    ParcelStatus, Seller, TaxCode, Text, Timestamp, TrackingEvent, TrackingEventId, TrackingNumber,
 };
 use parceltrack::ports::NewInvoice;
 use serde_json::{Value, json};
@@ -47,16 +47,30 @@ impl Api {
     #[must_use]
     pub fn new(ports: Ports) -> Self {
         let shared = Arc::new(ports.clone());
+        let queue = QueueWatch {
+            backlog: shared.clone(),
+            tickets: shared.clone(),
+            dead_letters: shared.clone(),
+            sends: shared.clone(),
+            clock: shared.clone(),
+            rate: MailRate::new(1000.0, 1).expect("a rate"),
+            latest: Latest::default(),
+        };
         let app = App {
             keys: KeyRing::new(shared.clone()),
             create_parcels: shared.clone(),
             read_parcels: shared.clone(),
+            record_events: shared.clone(),
+            read_answers: shared.clone(),
+            expect_proofs: shared.clone(),
+            proofs: shared.clone(),
             create_invoices: shared.clone(),
             read_invoices: shared.clone(),
             failed_invoices: shared.clone(),
             tickets: shared.clone(),
             pdf_links: shared.clone(),
             tracking_numbers: shared.clone(),
+            queue: Arc::new(queue),
             clock: shared,
             billing: billing(),
         };
@@ -89,7 +103,7 @@ pub fn worker(ports: &Ports, timing: &Timing) -> Worker {
     let rules = Rules {
         lease: timing.lease,
         max_receives: timing.max_receives_told,
-        mails_per_second: 1000.0,
+        pace: MailRate::new(1000.0, 1).expect("a rate").of_one_worker(),
         public_url: "https://parceltrack.example".to_owned(),
     };
     Worker::new(shared.clone(), shared.clone(), shared.clone(), shared.clone(), shared.clone(), shared.clone(), rules)
@@ -208,10 +222,12 @@ pub fn parcel(index: usize, now: Timestamp) -> Parcel {
         postal_code: None,
         phone: None,
         reference: None,
+        weight: None,
         status: ParcelStatus::Created,
         created_at: now,
         updated_at: now,
-        events: vec![TrackingEvent { status: ParcelStatus::Created, at: now }],
+        events: vec![TrackingEvent::now(TrackingEventId(Uuid::from_u128(1)), ParcelStatus::Created, now)],
+        proof_expected_since: None,
     }
 }
 

@@ -18,6 +18,9 @@ pub enum Op {
     CreateParcel,
     RecordKey,
     ReadParcel,
+    RecordEvent,
+    ReadAnswer,
+    ExpectProof,
     CreateInvoice,
     ReadInvoice,
     SendTicket,
@@ -43,7 +46,9 @@ impl Op {
     pub fn faults(self) -> &'static [Outcome] {
         use Outcome::{AnswerLost, DiesAfter, DiesBefore, Fails, PutOff, Rejected, Repeats};
         match self {
-            Self::ReadParcel | Self::ReadInvoice | Self::ReadSuppression | Self::DuePage => &[Fails, DiesBefore],
+            Self::ReadParcel | Self::ReadAnswer | Self::ReadInvoice | Self::ReadSuppression | Self::DuePage => {
+                &[Fails, DiesBefore]
+            }
             Self::SendMail => &[Fails, AnswerLost, DiesBefore, DiesAfter, PutOff, Rejected],
             Self::Acknowledge => &[Fails],
             _ => &[Fails, AnswerLost, Repeats, DiesBefore, DiesAfter],

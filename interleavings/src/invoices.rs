@@ -163,6 +163,7 @@ impl Invoices {
             let before = row.invoice();
             row.lease = Some(lease);
             row.updated_at = now;
+            row.due_moves = 0;
             row.abandoned += 1;
             return Claim::Granted(Box::new(before));
         }
@@ -299,11 +300,11 @@ impl Invoices {
     }
 
     /// Moves a due time on if it is what the caller saw.
-    pub fn move_due(&mut self, invoice: DueInvoice, to: Timestamp) -> StepTaken {
+    pub fn move_due(&mut self, invoice: DueInvoice, to: Timestamp, moves: u32) -> StepTaken {
         match self.row_mut(invoice.id) {
             Some(row) if row.due == Some(invoice.due) => {
                 row.due = Some(to);
-                row.due_moves = invoice.moves + 1;
+                row.due_moves = moves;
                 StepTaken::Moved
             }
             Some(row) if row.due == Some(to) => StepTaken::Moved,

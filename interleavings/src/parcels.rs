@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use parceltrack::domain::{Parcel, ParcelId, Timestamp, TrackingNumber};
-use parceltrack::ports::{IdempotencyClaim, ParcelCreation};
+use parceltrack::domain::{Parcel, ParcelId, Timestamp, TrackingEvent, TrackingNumber};
+use parceltrack::ports::{EventRecording, IdempotencyClaim, ParcelCreation, SeenParcel, StoredAnswer};
 
 #[derive(Clone, Debug)]
 struct KeyRow {
@@ -73,6 +73,48 @@ impl Parcels {
             self.record_key(parcel.id, claim);
         }
         ParcelCreation::Created
+    }
+
+    /// A line of a timeline with the parcel's new status and the key's record: all of it or nothing.
+    pub fn record_event(
+        &mut self,
+        seen: &SeenParcel,
+        event: &TrackingEvent,
+        claim: Option<&IdempotencyClaim>,
+    ) -> EventRecording {
+        if let Some((claim, known)) = claim.and_then(|claim| Some((claim, self.answer(&claim.key, event.recorded_at)?)))
+        {
+            return if known.answer == claim.answer {
+                EventRecording::Recorded
+            } else if known.content_sha256 == claim.content_sha256 {
+                EventRecording::Replayed { answer: known.answer }
+            } else {
+                EventRecording::KeyUsedForOtherContent
+            };
+        }
+        let Some(parcel) = self.rows.iter_mut().find(|parcel| SeenParcel::from(&**parcel) == *seen) else {
+            return EventRecording::OvertakenByAnother;
+        };
+        *parcel = parcel.clone().after(event.clone());
+        if let Some(claim) = claim {
+            self.record_key(seen.id, claim);
+        }
+        EventRecording::Recorded
+    }
+
+    /// What was answered to this key.
+    #[must_use]
+    pub fn answer(&self, key: &str, now: Timestamp) -> Option<StoredAnswer> {
+        let claim = &self.keys.get(key)?.claim;
+        (claim.expires.seconds() > now.seconds())
+            .then(|| StoredAnswer { content_sha256: claim.content_sha256.clone(), answer: claim.answer.clone() })
+    }
+
+    /// Notes that a photograph may come.
+    pub fn expect_proof(&mut self, id: ParcelId, now: Timestamp) {
+        if let Some(parcel) = self.rows.iter_mut().find(|parcel| parcel.id == id) {
+            parcel.proof_expected_since.get_or_insert(now);
+        }
     }
 
     /// The key's record alone: only for a world that is broken on purpose.

@@ -1,8 +1,9 @@
 """Deploys template.yaml, the one that goes to AWS, on the emulator.
 
 The emulator runs CloudFormation but not the SAM transform, so that happens here, offline. It also ignores the OpenAPI
-body in which SAM writes the routes of an HTTP API, so these become resources of their own. Nothing else is changed but
-the packages' place, and numbers that are text in AWS or the other way round.
+body in which SAM writes the routes of an HTTP API, so these become resources of their own. It has no CodeDeploy, so
+there are no versions and aliases: what is called is the code that was deployed last. Nothing else is changed but the
+packages' place, and numbers that are text in AWS or the other way round.
 
 Can be run again: the stack is updated, functions get their new code, and tables, queues and the bucket keep what they
 hold. Progress goes to stderr; stdout gets the stack's outputs as one JSON object.
@@ -95,6 +96,15 @@ def transform(template: dict, parameters: dict) -> dict:
         )
     except InvalidDocumentException as error:
         raise DeployError(f"SAM refuses the template: {error.message}") from error
+
+
+def call_the_latest_code(template: dict) -> None:
+    """Takes away what moves callers from version to version, step by step."""
+    of_versions = "AutoPublishAlias", "AutoPublishCodeSha256", "DeploymentPreference", "ProvisionedConcurrencyConfig"
+    for resource in template["Resources"].values():
+        if resource["Type"] == "AWS::Serverless::Function":
+            for name in of_versions:
+                resource["Properties"].pop(name, None)
 
 
 def expand_http_apis(template: dict) -> None:
@@ -336,6 +346,7 @@ def deploy(arguments: argparse.Namespace) -> dict:
     for logical_id, binary in functions.items():
         template["Resources"][logical_id]["Properties"]["CodeUri"] = {"Bucket": bucket, "Key": keys[binary]}
 
+    call_the_latest_code(template)
     transformed = transform(template, parameters)
     expand_http_apis(transformed)
     settle_types(transformed, parameters)

@@ -16,7 +16,7 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use crate::keys::OPERATOR_KEY;
 
 pub(crate) fn serve(listener: TcpListener, files: &Path, api_url: &str, inbox_url: &str) -> JoinHandle<()> {
-    let config = json!({"apiUrl": api_url, "inboxUrl": inbox_url, "apiKey": OPERATOR_KEY, "rush": true});
+    let config = json!({"apiUrl": api_url, "inboxUrl": inbox_url, "apiKey": OPERATOR_KEY, "rush": "{}@example.com"});
     // A developer who changes a file and reloads wants to see the change.
     let no_cache = SetResponseHeaderLayer::overriding(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     let routes = Router::new()

@@ -6,6 +6,9 @@ mod api_keys;
 mod dead_letters;
 mod delivery;
 mod failed_invoices;
+mod parcels;
+mod proofs;
+mod throughput;
 
 use std::time::Duration;
 
@@ -15,10 +18,16 @@ pub use api_keys::{ManageApiKeys, ReadApiKeys, Revocation};
 pub use dead_letters::{BuriedTicket, NoteDrops, ReopenInvoices, TakeDeadLetters};
 pub use delivery::{AddSuppression, ReadSuppressions, RecordDelivery, RemoveSuppression};
 pub use failed_invoices::{FailedInvoice, FailedPage, FailedPageEnd, ListFailedInvoices};
+pub use parcels::{
+    CreateParcels, EventRecording, IdempotencyClaim, PageEnd, ParcelCreation, ParcelPage, ParcelSelection,
+    ParcelSummary, ReadAnswers, ReadParcels, RecordEvents, SeenParcel, StoredAnswer,
+};
+pub use proofs::{ExpectProofs, KeepProofs, SignedUpload};
+pub use throughput::{Backlog, CountSends, MeasureBacklog, MeasureQueue, OpenInvoices, QueueDepth, ReadSends};
 
 use crate::domain::{
-    Attempt, EmailAddress, Invoice, InvoiceContent, InvoiceId, InvoiceStatus, Lease, LeaseHolder, LinkSecret, OwnerId,
-    Parcel, ParcelId, ParcelStatus, ProviderMessageId, StoredPdf, Ticket, Timestamp, TrackingNumber,
+    Attempt, EmailAddress, Invoice, InvoiceContent, InvoiceId, InvoiceStatus, Lease, LeaseHolder, LinkSecret,
+    ProviderMessageId, StoredPdf, Ticket, Timestamp, TrackingNumber,
 };
 
 /// Tells the time. Tests move it.
@@ -36,97 +45,6 @@ pub enum PortError {
     /// It will not succeed by itself: a row that cannot be read, a permission that is missing. A person looks.
     #[error("broken: {0}")]
     Broken(String),
-}
-
-/// The caller's `Idempotency-Key` with what it was used for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IdempotencyClaim {
-    /// Scope and key: caller, route, and the key itself.
-    pub key: String,
-    /// SHA-256 of the request's canonical JSON.
-    pub content_sha256: String,
-    /// The answer to give again.
-    pub answer: String,
-    /// From when on the key may be used anew.
-    pub expires: Timestamp,
-}
-
-/// How the creation of a parcel ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ParcelCreation {
-    /// It is there, made by this call.
-    Created,
-    /// The same key and content came before: here is the first answer.
-    Replayed {
-        /// The stored answer.
-        answer: String,
-    },
-    /// The same key came before with other content.
-    KeyUsedForOtherContent,
-    /// The tracking number is another parcel's: draw again.
-    TrackingNumberTaken,
-}
-
-/// Creates parcels (API).
-#[async_trait]
-pub trait CreateParcels: Send + Sync {
-    /// Writes the parcel, its tracking number and the key's record in one transaction, or none of them.
-    async fn create(
-        &self,
-        parcel: &Parcel,
-        claim: Option<&IdempotencyClaim>,
-        now: Timestamp,
-    ) -> Result<ParcelCreation, PortError>;
-}
-
-/// Where a page of parcels ends, and the next begins.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PageEnd {
-    /// When the page's last parcel was created.
-    pub created_at: Timestamp,
-    /// That parcel.
-    pub parcel_id: ParcelId,
-}
-
-/// Parcels, newest first.
-#[derive(Clone, Debug)]
-pub struct ParcelPage {
-    /// The parcels of this page.
-    pub parcels: Vec<Parcel>,
-    /// Where to go on; `None` on the last page.
-    pub end: Option<PageEnd>,
-}
-
-/// Reads parcels (API, simulator).
-#[async_trait]
-pub trait ReadParcels: Send + Sync {
-    /// The parcel with this id.
-    async fn parcel(&self, id: ParcelId) -> Result<Option<Parcel>, PortError>;
-
-    /// An owner's parcels, newest first, at most `limit`, those after `after`.
-    async fn parcels_of(&self, owner: &OwnerId, limit: u16, after: Option<&PageEnd>) -> Result<ParcelPage, PortError>;
-}
-
-/// How a parcel's step ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StepTaken {
-    /// The parcel has moved on.
-    Moved,
-    /// Somebody else moved it first.
-    OvertakenByAnother,
-}
-
-/// Moves parcels along (simulator).
-#[async_trait]
-pub trait MoveParcels: Send + Sync {
-    /// From one status to the next, with a line in its timeline, if it is still where the caller saw it.
-    async fn step(
-        &self,
-        id: ParcelId,
-        from: ParcelStatus,
-        to: ParcelStatus,
-        now: Timestamp,
-    ) -> Result<StepTaken, PortError>;
 }
 
 /// A new invoice, with what only its creator knows.
@@ -264,7 +182,7 @@ pub struct DueInvoice {
     pub id: InvoiceId,
     /// Since when.
     pub due: Timestamp,
-    /// How often the relay has moved its due time on.
+    /// How many tickets the relay has sent since a worker last had one.
     pub moves: u32,
 }
 
@@ -280,6 +198,15 @@ pub struct DuePage {
 /// Due times are spread over this many partitions of the index, so that no sale makes one of them hot.
 pub const DUE_SHARDS: u8 = 8;
 
+/// How a step ended that somebody else might have taken first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepTaken {
+    /// It was taken now.
+    Moved,
+    /// Somebody else took it first.
+    OvertakenByAnother,
+}
+
 /// Finds and moves due invoices (relay).
 #[async_trait]
 pub trait RelayInvoices: Send + Sync {
@@ -287,8 +214,9 @@ pub trait RelayInvoices: Send + Sync {
     /// `after`. The index lags a little: some may have been moved or finished meanwhile.
     async fn due_page(&self, shard: u8, now: Timestamp, after: Option<DueInvoice>) -> Result<DuePage, PortError>;
 
-    /// Moves the due time on, if it is still what the caller saw. [`StepTaken::OvertakenByAnother`] if it is not.
-    async fn move_due(&self, invoice: DueInvoice, to: Timestamp) -> Result<StepTaken, PortError>;
+    /// Moves the due time, and sets the number of moves, if the due time is still what the caller saw.
+    /// [`StepTaken::OvertakenByAnother`] if it is not.
+    async fn move_due(&self, invoice: DueInvoice, to: Timestamp, moves: u32) -> Result<StepTaken, PortError>;
 }
 
 /// Puts one ticket on the queue (API).

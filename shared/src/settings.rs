@@ -3,6 +3,8 @@
 use std::env;
 use std::str::FromStr;
 
+use crate::domain::MailRate;
+
 /// A setting that keeps a function from starting.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidSetting {
@@ -36,4 +38,10 @@ where
     T::Err: ToString,
 {
     required(name)?.parse().map_err(|error: T::Err| InvalidSetting::Wrong { name, problem: error.to_string() })
+}
+
+/// What the provider allows and how many workers share it, from `MAILS_PER_SECOND` and `WORKER_CONCURRENCY`.
+pub fn mail_rate() -> Result<MailRate, InvalidSetting> {
+    MailRate::new(parsed("MAILS_PER_SECOND")?, parsed("WORKER_CONCURRENCY")?)
+        .map_err(|error| InvalidSetting::Wrong { name: "MAILS_PER_SECOND", problem: error.to_string() })
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use api::{App, KeyRing, RandomTrackingNumbers};
+use api::{App, KeyRing, Latest, QueueWatch, RandomTrackingNumbers};
 use aws_config::Region;
 use aws_lambda_events::event::sqs::SqsEvent;
 use aws_sdk_dynamodb::types::{BillingMode, GlobalSecondaryIndex};
@@ -25,12 +25,14 @@ use lambda_runtime::Context;
 use local_stack::{MERCHANT_KEY, StackAddresses};
 use mail_events::MailEvents;
 use parceltrack::aws::{
-    ApiKeyTable, Clients, DeadLetterQueue, InvoiceBucket, InvoiceTable, ParcelTable, SuppressionTable, TicketQueue,
+    ApiKeyTable, Clients, DeadLetterQueue, InvoiceBucket, InvoiceTable, ParcelTable, ProofBucket, SuppressionTable,
+    ThroughputTable, TicketQueue,
 };
 use parceltrack::clock::SystemClock;
 use parceltrack::domain::{
-    Billing, Currency, Invoice, InvoiceContent, InvoiceId, Line, LinkSecret, Money, OwnerId, Parcel, ParcelId,
-    ParcelStatus, Seller, TaxCode, Text, Ticket, Timestamp, TrackingEvent, TrackingNumber,
+    Billing, Currency, Invoice, InvoiceContent, InvoiceId, Line, LinkSecret, MailRate, Money, OwnerId, Parcel,
+    ParcelId, ParcelStatus, Seller, TaxCode, Text, Ticket, Timestamp, TrackingEvent, TrackingEventId, TrackingNumber,
+    WorkerPace,
 };
 use parceltrack::mime::Sender;
 use parceltrack::ports::{Clock, CreateInvoices as _, NewInvoice, ReadInvoices as _, SendMail, SendTicket};
@@ -191,34 +193,83 @@ impl Stack {
         InvoiceBucket::new(self.clients.s3(), self.addresses.output("InvoicesBucketName").unwrap().to_owned())
     }
 
+    /// The bucket of photographs.
+    pub fn proofs(&self) -> ProofBucket {
+        ProofBucket::new(self.clients.s3(), self.addresses.output("ProofsBucketName").unwrap().to_owned())
+    }
+
     /// The deployed queue of tickets.
     pub fn tickets(&self) -> TicketQueue {
         TicketQueue::new(self.clients.sqs(), self.addresses.output("TicketsQueueUrl").unwrap().to_owned())
     }
 
+    /// The deployed queue of dead letters.
+    pub fn dead_letters(&self) -> DeadLetterQueue {
+        DeadLetterQueue::new(self.clients.sqs(), self.addresses.output("DeadLetterQueueUrl").unwrap().to_owned())
+    }
+
+    /// The table that counts sent mails.
+    pub fn throughput(&self) -> ThroughputTable {
+        ThroughputTable::new(self.clients.dynamodb(), self.addresses.output("ThroughputTableName").unwrap().to_owned())
+    }
+
     /// The API in this process, on the deployed tables, with another clock and another queue.
     pub fn api(&self, clock: Arc<dyn Clock>, tickets: Arc<dyn SendTicket>) -> Router {
+        let queue = self.queue_watch(clock.clone());
+        self.api_watching(queue, clock, tickets)
+    }
+
+    /// The same with an eye on other tables and queues.
+    pub fn api_watching(&self, queue: QueueWatch, clock: Arc<dyn Clock>, tickets: Arc<dyn SendTicket>) -> Router {
         let (parcels, invoices) = (Arc::new(self.parcels()), Arc::new(self.invoices()));
         let app = App {
             keys: KeyRing::new(Arc::new(self.api_keys())),
             create_parcels: parcels.clone(),
-            read_parcels: parcels,
+            read_parcels: parcels.clone(),
+            record_events: parcels.clone(),
+            read_answers: parcels.clone(),
+            expect_proofs: parcels,
+            proofs: Arc::new(self.proofs()),
             create_invoices: invoices.clone(),
             read_invoices: invoices.clone(),
             failed_invoices: invoices,
             tickets,
             pdf_links: Arc::new(self.bucket()),
             tracking_numbers: Arc::new(RandomTrackingNumbers),
+            queue: Arc::new(queue),
             clock,
             billing: billing(),
         };
         api::router(app, &["https://page.example".parse().unwrap()])
     }
 
+    /// The figures of the deployed tables and queues, seen at this clock's time.
+    pub fn queue_watch(&self, clock: Arc<dyn Clock>) -> QueueWatch {
+        QueueWatch {
+            backlog: Arc::new(self.invoices()),
+            tickets: Arc::new(self.tickets()),
+            dead_letters: Arc::new(self.dead_letters()),
+            sends: Arc::new(self.throughput()),
+            clock,
+            rate: MailRate::new(20.0, 2).unwrap(),
+            latest: Latest::default(),
+        }
+    }
+
     /// A table of a test's own, with the deployed one's keys and indexes.
     pub async fn own_invoices(&self) -> InvoiceTable {
+        InvoiceTable::new(self.clients.dynamodb(), self.own_table("InvoicesTableName").await)
+    }
+
+    /// A table of a test's own, with the deployed one's keys.
+    pub async fn own_throughput(&self) -> ThroughputTable {
+        ThroughputTable::new(self.clients.dynamodb(), self.own_table("ThroughputTableName").await)
+    }
+
+    /// The name of a new table with the keys and indexes of the deployed one.
+    async fn own_table(&self, name_output: &str) -> String {
         let dynamodb = self.clients.dynamodb();
-        let deployed = self.addresses.output("InvoicesTableName").unwrap();
+        let deployed = self.addresses.output(name_output).unwrap();
         let deployed = dynamodb.describe_table().table_name(deployed).send().await.unwrap().table.unwrap();
         let indexes = deployed.global_secondary_indexes().iter().map(|index| {
             GlobalSecondaryIndex::builder()
@@ -228,18 +279,19 @@ impl Stack {
                 .build()
                 .unwrap()
         });
-        let name = format!("invoices-{}", Uuid::new_v4());
+        let name = format!("own-{}", Uuid::new_v4());
+        let indexes: Vec<_> = indexes.collect();
         dynamodb
             .create_table()
             .table_name(&name)
             .set_attribute_definitions(deployed.attribute_definitions.clone())
             .set_key_schema(deployed.key_schema.clone())
-            .set_global_secondary_indexes(Some(indexes.collect()))
+            .set_global_secondary_indexes(Some(indexes).filter(|indexes| !indexes.is_empty()))
             .billing_mode(BillingMode::PayPerRequest)
             .send()
             .await
             .unwrap();
-        InvoiceTable::new(dynamodb, name)
+        name
     }
 
     /// An invoice in the table that nobody has a ticket for, and that is not due for an hour.
@@ -347,10 +399,12 @@ pub fn parcel(email: &str, now: Timestamp) -> Parcel {
         postal_code: None,
         phone: None,
         reference: None,
+        weight: None,
         status: ParcelStatus::Created,
         created_at: now,
         updated_at: now,
-        events: vec![TrackingEvent { status: ParcelStatus::Created, at: now }],
+        events: vec![TrackingEvent::now(TrackingEventId(Uuid::new_v4()), ParcelStatus::Created, now)],
+        proof_expected_since: None,
     }
 }
 
@@ -367,9 +421,15 @@ pub fn rules() -> Rules {
     Rules {
         lease: Duration::from_secs(45),
         max_receives: 5,
-        mails_per_second: 1000.0,
+        pace: pace(1000.0),
         public_url: "http://127.0.0.1".to_owned(),
     }
+}
+
+/// The pace of a worker that may send so many mails a second.
+#[must_use]
+pub fn pace(mails_per_second: f64) -> WorkerPace {
+    MailRate::new(mails_per_second, 1).unwrap().of_one_worker()
 }
 
 /// A clock that runs, moved by an offset.

@@ -1,4 +1,4 @@
-//! The part of ParcelTrack's API that smoke and drill use, as any client would.
+//! The part of ParcelTrack's API that smoke, drill, chaos and rush use, as any client would.
 
 use std::time::{Duration, Instant};
 
@@ -39,6 +39,47 @@ pub(crate) struct Invoice {
 pub(crate) struct Attempt {
     pub(crate) outcome: String,
     pub(crate) reason: Option<String>,
+}
+
+/// A parcel of the list, with what became of its invoice.
+#[derive(Deserialize)]
+pub(crate) struct ListedParcel {
+    pub(crate) id: String,
+    pub(crate) invoice: Option<ListedInvoice>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct ListedInvoice {
+    pub(crate) status: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ParcelPage {
+    parcels: Vec<ListedParcel>,
+    next_cursor: Option<String>,
+}
+
+/// The figures of the queue that commands use.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Queue {
+    pub(crate) backlog: u64,
+    pub(crate) oldest_wait_seconds: Option<u64>,
+    pub(crate) sends_per_second: f64,
+    pub(crate) pace: f64,
+    pub(crate) drain_seconds: u64,
+    pub(crate) dead_letters: u64,
+}
+
+/// An answer with another status than the one hoped for.
+#[derive(Debug, thiserror::Error)]
+#[error("{url} answers {status}, not {expected}: {body}")]
+pub(crate) struct UnexpectedStatus {
+    url: reqwest::Url,
+    pub(crate) status: StatusCode,
+    expected: StatusCode,
+    body: String,
 }
 
 #[derive(Clone)]
@@ -117,6 +158,30 @@ impl Api {
         }
     }
 
+    /// Every parcel there is, newest first.
+    pub(crate) async fn parcels(&self) -> Result<Vec<ListedParcel>> {
+        let mut parcels = Vec::new();
+        let mut cursor = None;
+        loop {
+            let mut path = "/api/parcels?limit=100".to_owned();
+            if let Some(cursor) = cursor {
+                path = format!("{path}&cursor={cursor}");
+            }
+            let page: Timed<ParcelPage> = parsed(timed(self.get(&path), StatusCode::OK).await?).await?;
+            parcels.extend(page.answer.parcels);
+            cursor = page.answer.next_cursor;
+            if cursor.is_none() {
+                return Ok(parcels);
+            }
+        }
+    }
+
+    /// How much is still to be done.
+    pub(crate) async fn queue(&self) -> Result<Queue> {
+        let call = self.get("/api/queue");
+        Ok(parsed(timed(call, StatusCode::OK).await?).await?.answer)
+    }
+
     /// Where the redirect at `url` leads.
     pub(crate) async fn redirect(&self, url: &str) -> Result<String> {
         let answer = timed(self.http.get(url), StatusCode::FOUND).await?.answer;
@@ -135,9 +200,9 @@ async fn timed(call: RequestBuilder, expected: StatusCode) -> Result<Timed<Respo
     let answer = call.send().await?;
     let took = begin.elapsed();
     if answer.status() != expected {
-        let url = answer.url().clone();
-        let status = answer.status();
-        bail!("{url} answers {status}, not {expected}: {}", answer.text().await?.trim());
+        let (url, status) = (answer.url().clone(), answer.status());
+        let body = answer.text().await?.trim().to_owned();
+        bail!(UnexpectedStatus { url, status, expected, body });
     }
     Ok(Timed { answer, took })
 }

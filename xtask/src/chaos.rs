@@ -21,8 +21,8 @@ use crate::interrupt::interruptible;
 use crate::{progress, root};
 
 /// How long the system may take, once nothing goes wrong any more, to bring everything to its end. The relay's second
-/// look at an invoice comes after five minutes, its third after ten more.
-const HEALING: Duration = Duration::from_mins(20);
+/// look at an invoice comes after five minutes, its third after ten more, its fourth after twenty.
+const HEALING: Duration = Duration::from_mins(45);
 
 /// A worker that is killed this long after the provider took its mail may not have recorded it: the longest a call to
 /// the table may take.

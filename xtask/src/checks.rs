@@ -14,7 +14,7 @@ use local_stack::{
 use tokio::process::Command;
 
 use crate::interrupt::interruptible;
-use crate::{drill, progress, root, smoke, target};
+use crate::{drill, progress, root, rush, smoke, target, template};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -38,7 +38,11 @@ enum Step {
     Smoke,
     /// The 11.11 drill
     Drill,
-    /// sam validate, cfn-lint, sam build
+    /// A small rush
+    Rush,
+    /// Nothing secret in the tree
+    Secrets,
+    /// sam validate, cfn-lint, checkov, sam build
     Template,
 }
 
@@ -79,7 +83,9 @@ impl Step {
             Self::Page => page(root).await,
             Self::Smoke => smoke::run(&target::Arguments::default()).await,
             Self::Drill => drill::run(&target::Arguments::default()).await,
-            Self::Template => template(root).await,
+            Self::Rush => rush::run(&rush::Arguments::small()).await,
+            Self::Secrets => secrets(root).await,
+            Self::Template => template::check(root).await,
         }
     }
 }
@@ -184,24 +190,9 @@ async fn against_own_stack(root: &Path, name: &str, work: impl AsyncFnOnce(&Path
     result
 }
 
-async fn template(root: &Path) -> Result<()> {
-    let venv = virtual_environment(root, "checks", &progress()).await?;
-    let tools = venv.join("bin");
-    // `sam build` calls `cargo lambda`, which is a program of the same directory.
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let path = std::env::join_paths([tools.clone()].into_iter().chain(std::env::split_paths(&path)))?;
-    for call in [
-        &["sam", "validate", "--lint", "--template", "template.yaml"][..],
-        &["cfn-lint", "template.yaml"],
-        &["sam", "build", "--template", "template.yaml"],
-    ] {
-        println!("-- {}", call.join(" "));
-        let mut command = Command::new(tools.join(call[0]));
-        command.args(&call[1..]).current_dir(root).env("PATH", &path);
-        command.env("SAM_CLI_TELEMETRY", "0").env("AWS_DEFAULT_REGION", local_stack::REGION);
-        command.status_ok().await?;
-    }
-    Ok(())
+async fn secrets(root: &Path) -> Result<()> {
+    let venv = virtual_environment(root, "scans", &progress()).await?;
+    Command::new(venv.join("bin/python")).arg(".ci/find_secrets.py").current_dir(root).status_ok().await
 }
 
 fn cargo(root: &Path, arguments: &[&str]) -> Command {
@@ -211,7 +202,7 @@ fn cargo(root: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-trait StatusOk {
+pub(crate) trait StatusOk {
     /// Runs it with our own output; an error says which program failed, since it has said why itself.
     async fn status_ok(&mut self) -> Result<()>;
 }

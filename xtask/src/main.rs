@@ -1,4 +1,4 @@
-//! The developer's commands: `cargo xtask up`, `smoke`, `drill`, `test`.
+//! The developer's commands: `cargo xtask up`, `smoke`, `drill`, `chaos`, `rush`, `test`.
 
 #![allow(clippy::print_stdout, reason = "a command line speaks through its output")]
 
@@ -8,8 +8,10 @@ mod checks;
 mod drill;
 mod interrupt;
 mod invoice;
+mod rush;
 mod smoke;
 mod target;
+mod template;
 mod up;
 
 use std::path::{Path, PathBuf};
@@ -36,6 +38,8 @@ enum Command {
     Drill(target::Arguments),
     /// Everything that can go wrong at once: nothing is lost, and what comes twice is explained
     Chaos(chaos::Arguments),
+    /// The 11.11 rush: more orders than the mail provider takes; answers stay fast, and the backlog drains on time
+    Rush(rush::Arguments),
     /// A sample invoice as a PDF
     Invoice(invoice::Arguments),
     /// Every test there is
@@ -49,6 +53,7 @@ async fn main() -> ExitCode {
         Command::Smoke(arguments) => smoke::run(&arguments).await,
         Command::Drill(arguments) => drill::run(&arguments).await,
         Command::Chaos(arguments) => chaos::run(&arguments).await,
+        Command::Rush(arguments) => rush::run(&arguments).await,
         Command::Invoice(arguments) => invoice::run(&arguments).await,
         Command::Test(arguments) => checks::run(&arguments).await,
     };

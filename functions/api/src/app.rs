@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use parceltrack::domain::{Billing, TrackingNumber};
 use parceltrack::ports::{
-    Clock, CreateInvoices, CreateParcels, DrawTrackingNumber, LinkToPdf, ListFailedInvoices, ReadInvoices, ReadParcels,
-    SendTicket,
+    Clock, CreateInvoices, CreateParcels, DrawTrackingNumber, ExpectProofs, KeepProofs, LinkToPdf, ListFailedInvoices,
+    ReadAnswers, ReadInvoices, ReadParcels, RecordEvents, SendTicket,
 };
 
 use crate::KeyRing;
+use crate::queue::QueueWatch;
 
 /// The ports of the API, and what its invoices have in common.
 #[derive(Clone)]
@@ -19,6 +20,14 @@ pub struct App {
     pub create_parcels: Arc<dyn CreateParcels>,
     /// Reads parcels.
     pub read_parcels: Arc<dyn ReadParcels>,
+    /// Moves parcels along.
+    pub record_events: Arc<dyn RecordEvents>,
+    /// Knows the answers to idempotency keys.
+    pub read_answers: Arc<dyn ReadAnswers>,
+    /// Notes that a photograph of a delivery may come.
+    pub expect_proofs: Arc<dyn ExpectProofs>,
+    /// Keeps those photographs.
+    pub proofs: Arc<dyn KeepProofs>,
     /// Creates invoices.
     pub create_invoices: Arc<dyn CreateInvoices>,
     /// Reads invoices.
@@ -31,6 +40,8 @@ pub struct App {
     pub pdf_links: Arc<dyn LinkToPdf>,
     /// Draws tracking numbers.
     pub tracking_numbers: Arc<dyn DrawTrackingNumber>,
+    /// Measures what is still to be done.
+    pub queue: Arc<QueueWatch>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// What all invoices have in common.

@@ -43,12 +43,30 @@ impl Right for ManageParcels {
     }
 }
 
-/// To watch over the work of all, and to mend it.
-pub(crate) struct Operate;
+/// To watch and steer the service as a whole.
+pub(crate) struct RunTheService;
 
-impl Right for Operate {
+impl Right for RunTheService {
     fn belongs_to(role: Role) -> bool {
         role == Role::Operator
+    }
+}
+
+/// To call a parcel off: one's own, or any of them.
+pub(crate) struct CancelParcels;
+
+impl Right for CancelParcels {
+    fn belongs_to(role: Role) -> bool {
+        matches!(role, Role::Merchant | Role::Operator)
+    }
+}
+
+/// To tell what happened to a parcel, whoever's it is, and to prove it.
+pub(crate) struct ReportEvents;
+
+impl Right for ReportEvents {
+    fn belongs_to(role: Role) -> bool {
+        matches!(role, Role::Driver | Role::Operator)
     }
 }
 

@@ -13,13 +13,16 @@ use http::header::{
 };
 use http::{HeaderValue, Method};
 use lambda_http::request::RequestContext;
+use parceltrack::clock::SystemClock;
+use parceltrack::ports::Clock as _;
+use parceltrack::telemetry::{self, Metric};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::CorsLayer;
 use uuid::Uuid;
 
 use crate::App;
 use crate::problem::Problem;
-use crate::{health, invoices, links, parcels};
+use crate::{health, invoices, links, parcels, queue, tracking};
 
 pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -38,10 +41,15 @@ pub fn router(app: App, allowed_origins: &[HeaderValue]) -> Router {
         .route("/health", get(health::health))
         .route("/api/parcels", post(parcels::create).get(parcels::list))
         .route("/api/parcels/{id}", get(parcels::get))
+        .route("/api/parcels/{id}/cancel", post(parcels::cancel))
+        .route("/api/parcels/{id}/events", post(parcels::report_event))
         .route("/api/parcels/{id}/invoice", post(invoices::request))
+        .route("/api/parcels/{id}/proof-of-delivery", post(parcels::upload_proof).get(parcels::proof))
+        .route("/api/track/{tracking_number}", get(tracking::track))
         .route("/api/invoices", get(invoices::list_failed))
         .route("/api/invoices/{id}", get(invoices::get))
         .route("/api/invoices/{id}/pdf", get(invoices::pdf))
+        .route("/api/queue", get(queue::get))
         .route("/i/{token}", get(links::open))
         .fallback(async || Problem::NotFound("path"))
         .method_not_allowed_fallback(async || Problem::MethodNotAllowed)
@@ -72,6 +80,9 @@ async fn finish(request: Request, next: Next) -> Response {
         if let Some(allow) = allow {
             response.headers_mut().insert(ALLOW, allow);
         }
+    }
+    if response.status().is_server_error() {
+        telemetry::record(Metric::ServerErrors, SystemClock.now());
     }
     let headers = response.headers_mut();
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

@@ -90,6 +90,25 @@ impl Fields {
         }
     }
 
+    /// A whole number that may be there. `None` if it is wrong, `Some(None)` if it is absent.
+    #[expect(clippy::option_option, reason = "wrong and absent are two things")]
+    pub(crate) fn number<T, E: Display>(
+        &mut self,
+        field: &str,
+        problems: &mut Problems,
+        parse: impl FnOnce(u64) -> Result<T, E>,
+    ) -> Option<Option<T>> {
+        let Some(value) = self.take(field) else { return Some(None) };
+        // What is no whole number above 0 is refused in the words that are for 0.
+        match parse(value.as_u64().unwrap_or(0)) {
+            Ok(number) => Some(Some(number)),
+            Err(error) => {
+                problems.add(self.name(field), error);
+                None
+            }
+        }
+    }
+
     /// Refuses the fields that are left.
     pub(crate) fn finish(self, problems: &mut Problems) {
         for field in self.object.keys() {

@@ -17,10 +17,14 @@ mod parcels;
 mod path_id;
 mod problem;
 mod query;
+mod queue;
 mod settings;
+mod signed_link;
+mod tracking;
 
 pub use app::{App, RandomTrackingNumbers};
 pub use edge::router;
 pub use event::{handle, serve};
 pub use key_ring::KeyRing;
+pub use queue::{Latest, QueueWatch};
 pub use settings::Settings;

@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
-use api::{App, KeyRing, RandomTrackingNumbers, Settings, router, serve};
-use parceltrack::aws::{ApiKeyTable, Clients, InvoiceBucket, InvoiceTable, ParcelTable, TicketQueue};
+use api::{App, KeyRing, Latest, QueueWatch, RandomTrackingNumbers, Settings, router, serve};
+use parceltrack::aws::{
+    ApiKeyTable, Clients, DeadLetterQueue, InvoiceBucket, InvoiceTable, ParcelTable, ProofBucket, ThroughputTable,
+    TicketQueue,
+};
 use parceltrack::clock::SystemClock;
 use parceltrack::telemetry;
 
@@ -23,16 +26,31 @@ async fn main() -> Result<(), lambda_http::Error> {
             settings.idempotency_table,
         )),
     );
+    let tickets = Arc::new(TicketQueue::new(clients.sqs(), settings.tickets_queue_url));
+    let queue = QueueWatch {
+        backlog: invoices.clone(),
+        tickets: tickets.clone(),
+        dead_letters: Arc::new(DeadLetterQueue::new(clients.sqs(), settings.dead_letter_queue_url)),
+        sends: Arc::new(ThroughputTable::new(clients.dynamodb(), settings.throughput_table)),
+        clock: Arc::new(SystemClock),
+        rate: settings.mail_rate,
+        latest: Latest::default(),
+    };
     let app = App {
         keys: KeyRing::new(Arc::new(ApiKeyTable::new(clients.dynamodb(), settings.api_keys_table))),
         create_parcels: parcels.clone(),
-        read_parcels: parcels,
+        read_parcels: parcels.clone(),
+        record_events: parcels.clone(),
+        read_answers: parcels.clone(),
+        expect_proofs: parcels,
+        proofs: Arc::new(ProofBucket::new(clients.s3(), settings.proofs_bucket)),
         create_invoices: invoices.clone(),
         read_invoices: invoices.clone(),
         failed_invoices: invoices,
-        tickets: Arc::new(TicketQueue::new(clients.sqs(), settings.tickets_queue_url)),
+        tickets,
         pdf_links: Arc::new(InvoiceBucket::new(clients.s3(), settings.invoices_bucket)),
         tracking_numbers: Arc::new(RandomTrackingNumbers),
+        queue: Arc::new(queue),
         clock: Arc::new(SystemClock),
         billing: settings.billing,
     };

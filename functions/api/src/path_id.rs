@@ -17,10 +17,12 @@ impl<S: Send + Sync> FromRequestParts<S> for PathId {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
         let invalid = || Problem::invalid_parameter("id", "must be a UUID");
         let Path(text) = parts.extract::<Path<String>>().await.map_err(|_| invalid())?;
-        // Braces, URNs and missing hyphens, which the parser would take, would give one object many addresses.
-        if text.len() != uuid::fmt::Hyphenated::LENGTH {
-            return Err(invalid());
-        }
-        Uuid::try_parse(&text).map(Self).map_err(|_| invalid())
+        hyphenated(&text).map(Self).ok_or_else(invalid)
     }
+}
+
+/// A UUID in its usual form. Braces, URNs and missing hyphens, which the parser would take, would give one object many
+/// addresses.
+pub(crate) fn hyphenated(text: &str) -> Option<Uuid> {
+    if text.len() == uuid::fmt::Hyphenated::LENGTH { Uuid::try_parse(text).ok() } else { None }
 }

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
-use parceltrack::domain::InvoiceId;
+use parceltrack::domain::{InvoiceId, MAX_EVENTS, ParcelStatus};
 use parceltrack::ports::PortError;
 use serde::Serialize;
 
@@ -38,6 +38,15 @@ pub(crate) enum Problem {
     MethodNotAllowed,
     /// 409: the parcel has an invoice with other content.
     InvoiceDiffers(InvoiceId),
+    /// 409: a parcel does not go from where it is to there.
+    StepNotAllowed {
+        /// Where it is.
+        current: ParcelStatus,
+        /// Where it was to go.
+        wanted: ParcelStatus,
+    },
+    /// 409: the parcel's timeline takes no more lines.
+    TimelineFull,
     /// 413: more than the limit named here, in bytes.
     TooLarge(usize),
     /// 415: a body that says it is not JSON.
@@ -64,7 +73,7 @@ impl Problem {
             Self::Forbidden => StatusCode::FORBIDDEN,
             Self::NotFound(_) => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            Self::InvoiceDiffers(_) => StatusCode::CONFLICT,
+            Self::InvoiceDiffers(_) | Self::StepNotAllowed { .. } | Self::TimelineFull => StatusCode::CONFLICT,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
@@ -83,6 +92,8 @@ impl Problem {
             Self::NotFound(_) => "not-found",
             Self::MethodNotAllowed => "method-not-allowed",
             Self::InvoiceDiffers(_) => "invoice-differs",
+            Self::StepNotAllowed { .. } => "step-not-allowed",
+            Self::TimelineFull => "timeline-full",
             Self::TooLarge(_) => "body-too-large",
             Self::NotJson => "not-json",
             Self::KeyUsedForOtherContent => "idempotency-key-reused",
@@ -101,6 +112,8 @@ impl Problem {
             Self::NotFound(_) => "Not found",
             Self::MethodNotAllowed => "This path has other methods",
             Self::InvoiceDiffers(_) => "The parcel has another invoice",
+            Self::StepNotAllowed { .. } => "The parcel is elsewhere on its way",
+            Self::TimelineFull => "The parcel's timeline is full",
             Self::TooLarge(_) => "The request is too large",
             Self::NotJson => "The body must be JSON",
             Self::KeyUsedForOtherContent => "The idempotency key was used for another request",
@@ -125,6 +138,10 @@ impl Problem {
             Self::InvoiceDiffers(id) => {
                 format!("A parcel has one invoice, ever. Invoice {id} exists and says something else.")
             }
+            Self::StepNotAllowed { current, wanted } => {
+                format!("The parcel is {current}, and from there it does not become {wanted}.")
+            }
+            Self::TimelineFull => format!("A timeline has at most {MAX_EVENTS} lines. Please call us."),
             Self::TooLarge(limit) => format!("At most {limit} bytes are read."),
             Self::NotJson => "Send it with Content-Type: application/json.".to_owned(),
             Self::KeyUsedForOtherContent => "Send the same content again, or use a new Idempotency-Key.".to_owned(),
@@ -147,6 +164,8 @@ impl Problem {
             errors: &'a [FieldProblem],
             #[serde(skip_serializing_if = "Option::is_none")]
             invoice_id: Option<InvoiceId>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            current_status: Option<ParcelStatus>,
         }
 
         let details = Details {
@@ -162,6 +181,10 @@ impl Problem {
             },
             invoice_id: match self {
                 Self::InvoiceDiffers(id) => Some(*id),
+                _ => None,
+            },
+            current_status: match self {
+                Self::StepNotAllowed { current, .. } => Some(*current),
                 _ => None,
             },
         };

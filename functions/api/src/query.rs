@@ -4,7 +4,7 @@ use crate::problem::Problem;
 
 const DEFAULT_LIMIT: u16 = 20;
 /// The largest page; a batch read of invoices takes as many keys.
-const MAX_LIMIT: u16 = 100;
+pub(crate) const MAX_LIMIT: u16 = 100;
 
 /// The last value of a query parameter.
 pub(crate) fn parameter(query: &str, name: &str) -> Option<String> {

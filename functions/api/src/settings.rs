@@ -1,8 +1,8 @@
 //! What the API must be told.
 
 use http::HeaderValue;
-use parceltrack::domain::{Billing, Currency, Money, Seller, Text};
-use parceltrack::settings::{InvalidSetting, optional, parsed, required};
+use parceltrack::domain::{Billing, Currency, MailRate, Money, Seller, Text};
+use parceltrack::settings::{InvalidSetting, mail_rate, optional, parsed, required};
 
 /// The API's settings, from the environment variables of the same names in capitals.
 #[derive(Clone, Debug)]
@@ -19,8 +19,16 @@ pub struct Settings {
     pub invoices_table: String,
     /// Queue of tickets.
     pub tickets_queue_url: String,
+    /// Queue of tickets that a person must look at.
+    pub dead_letter_queue_url: String,
+    /// Table that counts sent mails.
+    pub throughput_table: String,
+    /// What the mail provider allows, and how many workers share it.
+    pub mail_rate: MailRate,
     /// Bucket of PDFs.
     pub invoices_bucket: String,
+    /// Bucket of photographs that prove deliveries.
+    pub proofs_bucket: String,
     /// The pages that may call from a browser, separated by commas; none without it.
     pub allowed_origins: Vec<HeaderValue>,
     /// What all invoices have in common.
@@ -38,7 +46,11 @@ impl Settings {
             idempotency_table: required("IDEMPOTENCY_TABLE")?,
             invoices_table: required("INVOICES_TABLE")?,
             tickets_queue_url: required("TICKETS_QUEUE_URL")?,
+            dead_letter_queue_url: required("DEAD_LETTER_QUEUE_URL")?,
+            throughput_table: required("THROUGHPUT_TABLE")?,
+            mail_rate: mail_rate()?,
             invoices_bucket: required("INVOICES_BUCKET")?,
+            proofs_bucket: required("PROOFS_BUCKET")?,
             allowed_origins: optional("ALLOWED_ORIGINS")
                 .unwrap_or_default()
                 .split(',')

@@ -17,6 +17,7 @@ use crate::work::Worker;
 pub async fn handle(worker: &Worker, event: SqsEvent, context: &Context) -> Result<SqsBatchResponse, Error> {
     let deadline = Deadline::at(context.deadline());
     let failed = join_all(errands(event.records).into_iter().map(|errand| run(worker, errand, deadline))).await;
+    worker.report_sends(deadline).await;
     let mut failed: Vec<String> = failed.into_iter().flatten().collect();
     failed.sort_unstable();
     failed.dedup();

@@ -12,10 +12,11 @@ mod pace;
 pub mod pdf;
 mod render;
 mod settings;
+mod tally;
 mod work;
 
 pub use batch::handle;
 pub use deadline::Deadline;
 pub use render::{RenderFailed, RenderPdf, Rendered};
-pub use settings::{MailProvider, Rules, Settings};
+pub use settings::{MailProvider, MailServer, Rules, Settings};
 pub use work::{MAIL_TIMEOUT, Worker};

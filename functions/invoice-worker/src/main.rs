@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use invoice_worker::{MAIL_TIMEOUT, MailProvider, Settings, Worker, handle};
+use invoice_worker::{Deadline, MAIL_TIMEOUT, MailProvider, MailServer, Settings, Worker, handle};
 use lambda_runtime::{LambdaEvent, service_fn};
-use parceltrack::aws::{Clients, DeadLetterQueue, InvoiceBucket, InvoiceTable, Ses, SuppressionTable, TicketQueue};
+use parceltrack::aws::{
+    Clients, DeadLetterQueue, InvoiceBucket, InvoiceTable, Ses, SuppressionTable, ThroughputTable, TicketQueue,
+    secret_text,
+};
 use parceltrack::clock::SystemClock;
 use parceltrack::ports::SendMail;
 use parceltrack::smtp::Smtp;
@@ -21,7 +24,13 @@ async fn main() -> Result<(), lambda_runtime::Error> {
         MailProvider::Ses { configuration_set } => {
             Arc::new(Ses::new(clients.sesv2(), settings.sender, configuration_set))
         }
-        MailProvider::Smtp { url } => Arc::new(Smtp::new(&url, settings.sender, MAIL_TIMEOUT)?),
+        MailProvider::Smtp(server) => {
+            let url = match server {
+                MailServer::Url(url) => url,
+                MailServer::Secret(arn) => secret_text(&clients.secrets(), &arn).await?,
+            };
+            Arc::new(Smtp::new(url.trim(), settings.sender, MAIL_TIMEOUT)?)
+        }
     };
     let invoices = Arc::new(invoices);
     let worker = Worker::new(
@@ -34,11 +43,16 @@ async fn main() -> Result<(), lambda_runtime::Error> {
         settings.rules,
     )
     .heeding(Arc::new(SuppressionTable::new(clients.dynamodb(), settings.suppressions_table)))
-    .reopening(invoices);
+    .reopening(invoices)
+    .counting(Arc::new(ThroughputTable::new(clients.dynamodb(), settings.throughput_table)));
     let worker = Arc::new(worker);
     lambda_runtime::run(service_fn(move |event: LambdaEvent<_>| {
         let worker = worker.clone();
-        async move { handle(&worker, event.payload, &event.context).await }
+        async move {
+            let answer = handle(&worker, event.payload, &event.context).await;
+            worker.end_turn(Deadline::at(event.context.deadline())).await;
+            answer
+        }
     }))
     .await
 }

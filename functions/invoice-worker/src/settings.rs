@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use parceltrack::domain::WorkerPace;
 use parceltrack::mime::Sender;
-use parceltrack::settings::{InvalidSetting, parsed, required};
+use parceltrack::settings::{InvalidSetting, mail_rate, optional, parsed, required};
 
 /// Whom the customer sees as the sender.
 const SENDER_NAME: &str = "Lion City Logistics";
@@ -17,10 +18,16 @@ pub enum MailProvider {
         configuration_set: String,
     },
     /// Any mail server.
-    Smtp {
-        /// `smtp://user:password@host:port`, with `smtps` or `?tls=required` for TLS.
-        url: String,
-    },
+    Smtp(MailServer),
+}
+
+/// Where the mail server's URL is: `smtp://host:port`, with `smtps` or `?tls=required` for TLS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MailServer {
+    /// In the settings, since it has no password.
+    Url(String),
+    /// In AWS Secrets Manager under this ARN, as `smtps://user:password@host:port`.
+    Secret(String),
 }
 
 /// The numbers that the worker keeps to. They stand in template.yaml.
@@ -30,8 +37,8 @@ pub struct Rules {
     pub lease: Duration,
     /// After how many receives the queue gives a ticket up.
     pub max_receives: u32,
-    /// How many mails a second this worker may send.
-    pub mails_per_second: f64,
+    /// How fast this worker may mail.
+    pub pace: WorkerPace,
     /// What the mailed link begins with.
     pub public_url: String,
 }
@@ -47,6 +54,8 @@ pub struct Settings {
     pub dead_letter_queue_url: String,
     /// Table of addresses that get no mail any more.
     pub suppressions_table: String,
+    /// Table that counts sent mails.
+    pub throughput_table: String,
     /// Bucket of PDFs.
     pub invoices_bucket: String,
     /// Who carries the mail.
@@ -60,11 +69,6 @@ pub struct Settings {
 impl Settings {
     /// Reads them all, or says which one is missing or wrong.
     pub fn from_env() -> Result<Self, InvalidSetting> {
-        let provider_limit: f64 = parsed("MAILS_PER_SECOND")?;
-        let workers: f64 = parsed("WORKER_CONCURRENCY")?;
-        if !(provider_limit > 0.0 && workers >= 1.0) {
-            return Err(InvalidSetting::Wrong { name: "MAILS_PER_SECOND", problem: "must be above zero".to_owned() });
-        }
         let lease = Duration::from_secs(parsed("LEASE_SECONDS")?);
         if lease >= Duration::from_secs(parsed("VISIBILITY_SECONDS")?) {
             // A returning ticket would find the lease of its own dead worker alive.
@@ -76,10 +80,14 @@ impl Settings {
             tickets_queue_url: required("TICKETS_QUEUE_URL")?,
             dead_letter_queue_url: required("DEAD_LETTER_QUEUE_URL")?,
             suppressions_table: required("SUPPRESSIONS_TABLE")?,
+            throughput_table: required("THROUGHPUT_TABLE")?,
             invoices_bucket: required("INVOICES_BUCKET")?,
             mail_provider: match required("MAIL_PROVIDER")?.as_str() {
                 "ses" => MailProvider::Ses { configuration_set: required("SES_CONFIGURATION_SET")? },
-                "smtp" => MailProvider::Smtp { url: required("SMTP_URL")? },
+                "smtp" => MailProvider::Smtp(match optional("SMTP_SECRET_ARN") {
+                    Some(arn) => MailServer::Secret(arn),
+                    None => MailServer::Url(required("SMTP_URL")?),
+                }),
                 other => {
                     let problem = format!("{other:?} is neither ses nor smtp");
                     return Err(InvalidSetting::Wrong { name: "MAIL_PROVIDER", problem });
@@ -90,8 +98,7 @@ impl Settings {
             rules: Rules {
                 lease,
                 max_receives: parsed("MAX_RECEIVE_COUNT")?,
-                // All workers together keep to the provider's limit, however large the crowd.
-                mails_per_second: provider_limit / workers,
+                pace: mail_rate()?.of_one_worker(),
                 public_url: required("PUBLIC_URL")?.trim_end_matches('/').to_owned(),
             },
         })

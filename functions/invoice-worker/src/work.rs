@@ -15,10 +15,10 @@ use parceltrack::domain::{
     ProviderMessageId, Reopened, Reopening, StoredPdf, SuppressionCause, Ticket, Timestamp, park_backoff, retry_delay,
 };
 use parceltrack::ports::{
-    Claim, Clock, DeadLetter, Held, LetGo, Mail, MailError, PortError, PostponeTicket, ReadSuppressions,
+    Claim, Clock, CountSends, DeadLetter, Held, LetGo, Mail, MailError, PortError, PostponeTicket, ReadSuppressions,
     ReopenInvoices, SendMail, StorePdf, WorkOnInvoices,
 };
-use parceltrack::telemetry;
+use parceltrack::telemetry::{self, FailureReason, Metric};
 use uuid::Uuid;
 
 use crate::breaker::{Breaker, Permit};
@@ -28,6 +28,7 @@ use crate::mail;
 use crate::pace::Pace;
 use crate::render::{PdfEngine, RenderPdf};
 use crate::settings::Rules;
+use crate::tally::Tally;
 
 /// How long the provider may take for one mail.
 pub const MAIL_TIMEOUT: Duration = Duration::from_secs(3);
@@ -48,6 +49,9 @@ const NEXT_INVOCATION: Duration = Duration::from_secs(1);
 /// The record of a sent mail is tried once more only if this much of the function's time is left.
 const TIME_TO_RECORD: Duration = Duration::from_secs(1);
 
+/// The wait for the next turn leaves so much of the function's time.
+const TIME_TO_ANSWER: Duration = Duration::from_secs(1);
+
 /// How long the record of a sent mail waits before the next try: the first time, and at most.
 const RECORD_PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
 
@@ -65,13 +69,14 @@ pub struct Worker {
     rules: Rules,
     pace: Pace,
     breaker: Breaker,
+    tally: Tally,
 }
 
 /// Why an invoice was not sent this time.
 #[derive(Debug)]
 enum Trouble {
     /// It will not succeed by itself.
-    Permanent(String),
+    Permanent(FailureReason, String),
     /// It may succeed soon.
     Passing(String),
     /// The provider did not answer: the mail may be out. Wait for its event before trying again.
@@ -103,7 +108,7 @@ impl Worker {
         clock: Arc<dyn Clock>,
         rules: Rules,
     ) -> Self {
-        let pace = Pace::new(rules.mails_per_second);
+        let pace = Pace::new(rules.pace);
         Self {
             invoices,
             pdfs,
@@ -117,6 +122,7 @@ impl Worker {
             rules,
             pace,
             breaker: Breaker::default(),
+            tally: Tally::default(),
         }
     }
 
@@ -140,6 +146,27 @@ impl Worker {
         self
     }
 
+    /// One that counts the mails it sends, so that people see how fast the work goes.
+    #[must_use]
+    pub fn counting(mut self, sends: Arc<dyn CountSends>) -> Self {
+        self.tally = Tally::kept_in(sends);
+        self
+    }
+
+    /// Waits until this worker's next turn. Between two invocations the pace would otherwise be lost: the next may be
+    /// another process's, which knows nothing of this one's mails.
+    pub async fn end_turn(&self, deadline: Deadline) {
+        let next = self.pace.next();
+        if deadline.leaves(next, TIME_TO_ANSWER) {
+            tokio::time::sleep_until(next).await;
+        }
+    }
+
+    /// Adds what was sent since the last time to the count of all workers.
+    pub(crate) async fn report_sends(&self, deadline: Deadline) {
+        self.tally.report(self.clock.now(), deadline).await;
+    }
+
     /// Brings the ticket's invoice as far as it gets, delivered for the `receives`-th time, the dead letters by which
     /// it came back among the deliveries.
     pub(crate) async fn deal_with(
@@ -159,6 +186,7 @@ impl Worker {
             Ok(Claim::Granted(invoice)) => self.work_on(&invoice, holder, ticket, receives, deadline).await,
             Ok(Claim::Finished(status)) => {
                 tracing::info!(event = "repeat_skipped", invoice = %id, ?status);
+                telemetry::record(Metric::RepeatsSkipped, now);
                 self.put_down(ticket, letters, receives, now).await
             }
             Ok(Claim::HeldByAnother) => self.unless_last(receives, Verdict::ReturnByVisibility),
@@ -230,7 +258,8 @@ impl Worker {
         deadline: Deadline,
     ) -> Verdict {
         let result = if invoice.abandoned >= MAX_DEATHS {
-            Err(Trouble::Permanent(format!("{} workers in a row died over it", invoice.abandoned)))
+            let reason = format!("{} workers in a row died over it", invoice.abandoned);
+            Err(Trouble::Permanent(FailureReason::WorkersDied, reason))
         } else {
             AssertUnwindSafe(self.send(invoice, holder, deadline))
                 .catch_unwind()
@@ -254,12 +283,12 @@ impl Worker {
             self.generate(invoice, holder).await?;
         }
         let mail = mail::compose(&invoice.content, invoice.link_secret, &self.rules.public_url)
-            .map_err(|error| Trouble::Permanent(error.to_string()))?;
+            .map_err(|error| Trouble::Permanent(FailureReason::CannotBeMade, error.to_string()))?;
         let mail = Mail { to: invoice.email().clone(), ..mail };
         self.check_suppression(invoice).await?;
 
-        let turn = self.pace.turn(|turn| deadline.leaves(turn, TIME_TO_SEND)).ok_or(Trouble::OutOfTime)?;
-        tokio::time::sleep_until(turn).await;
+        let turn = self.pace.turn(|turn| deadline.leaves(turn, TIME_TO_SEND)).await.ok_or(Trouble::OutOfTime)?;
+        tokio::time::sleep_until(turn.at).await;
         if self.breaker.permit() == Permit::LeaveAlone {
             return Err(Trouble::ProviderAway);
         }
@@ -273,6 +302,10 @@ impl Worker {
         let answer = tokio::time::timeout(MAIL_TIMEOUT, self.mail.send(&mail))
             .await
             .unwrap_or_else(|_| Err(MailError::AnswerLost(format!("nothing within {} s", MAIL_TIMEOUT.as_secs()))));
+        drop(turn);
+        if answer.is_ok() {
+            self.tally.accepted();
+        }
         match &answer {
             Ok(_) | Err(MailError::Rejected(_) | MailError::PutOff(_)) => self.breaker.answered(),
             Err(MailError::Unavailable(_) | MailError::AnswerLost(_)) => self.breaker.failed(),
@@ -281,7 +314,7 @@ impl Worker {
             // A provider's words may quote the address, and reasons are shown and kept.
             let reason = invoice.without_address(&error.to_string());
             match error {
-                MailError::Rejected(_) => Trouble::Permanent(reason),
+                MailError::Rejected(_) => Trouble::Permanent(FailureReason::Rejected, reason),
                 MailError::PutOff(_) | MailError::Unavailable(_) => Trouble::Passing(reason),
                 MailError::AnswerLost(_) => Trouble::AnswerLost(reason),
             }
@@ -298,15 +331,16 @@ impl Worker {
         };
         let day = suppression.at.singapore_date();
         let reason = invoice.without_address(&suppression.reason);
-        Err(Trouble::Permanent(format!("the address gets no mail any more, since {what} on {day}: {reason}")))
+        let reason = format!("the address gets no mail any more, since {what} on {day}: {reason}");
+        Err(Trouble::Permanent(FailureReason::Suppressed, reason))
     }
 
     async fn generate(&self, invoice: &Invoice, holder: LeaseHolder) -> Result<(), Trouble> {
         let pdf = self.renderer.render(invoice.content.clone()).await;
-        let pdf = pdf.map_err(|error| Trouble::Permanent(error.to_string()))?;
+        let pdf = pdf.map_err(|error| Trouble::Permanent(FailureReason::CannotBeMade, error.to_string()))?;
         if pdf.missing_glyphs > 0 {
             tracing::warn!(event = "glyphs_missing", invoice = %invoice.content.id, count = pdf.missing_glyphs);
-            telemetry::count("MissingGlyphs", pdf.missing_glyphs, self.clock.now());
+            telemetry::record(Metric::MissingGlyphs(pdf.missing_glyphs), self.clock.now());
         }
         let stored = StoredPdf { key: format!("invoices/{}.pdf", invoice.content.id), sha256: pdf.sha256 };
         self.pdfs.store(&stored.key, pdf.bytes).await?;
@@ -333,6 +367,8 @@ impl Worker {
             match self.let_go(invoice, holder, &how, None).await {
                 Ok(Held::Yes) => {
                     tracing::info!(event = "invoice_sent", invoice = %id);
+                    let now = self.clock.now();
+                    telemetry::record(Metric::InvoicesSent(now.since(invoice.content.created_at)), now);
                     return Verdict::Acknowledge;
                 }
                 Ok(Held::Lost) => break,
@@ -362,10 +398,12 @@ impl Worker {
         let soon = Verdict::ReturnAfter(retry_delay(receives, fastrand::f64()));
         // The log names the kind; the reason, which may be about a person, stands on the invoice only.
         let (kind, reason, verdict) = match trouble {
-            Trouble::Permanent(reason) => return self.give_up(invoice, holder, ticket, receives, reason).await,
+            Trouble::Permanent(kind, reason) => {
+                return self.give_up(invoice, holder, ticket, receives, (kind, reason)).await;
+            }
             Trouble::Panic(message) if last => {
                 let reason = format!("the worker panicked: {message}");
-                return self.give_up(invoice, holder, ticket, receives, reason).await;
+                return self.give_up(invoice, holder, ticket, receives, (FailureReason::Panic, reason)).await;
             }
             Trouble::LeaseLost => {
                 tracing::warn!(event = "lease_lost", invoice = %id);
@@ -386,7 +424,10 @@ impl Worker {
             if park { LetGo::Parked { due: self.clock.now() + park_backoff(invoice.parks) } } else { LetGo::Retried };
         tracing::warn!(event = if park { "invoice_parked" } else { "invoice_retried" }, invoice = %id, kind, receives);
         match self.let_go(invoice, holder, &how, Some(reason)).await {
-            Ok(_) if park => Verdict::Acknowledge,
+            Ok(_) if park => {
+                telemetry::record(Metric::InvoicesParked, self.clock.now());
+                Verdict::Acknowledge
+            }
             Ok(_) => verdict,
             // The lease ends by itself; until then nobody could do anything.
             Err(error) => {
@@ -403,15 +444,18 @@ impl Worker {
         holder: LeaseHolder,
         ticket: Ticket,
         receives: u32,
-        reason: String,
+        (kind, reason): (FailureReason, String),
     ) -> Verdict {
-        tracing::error!(event = "invoice_failed", invoice = %invoice.content.id);
+        tracing::error!(event = "invoice_failed", invoice = %invoice.content.id, ?kind);
         let buried = self.bury(&ticket.to_body(), &reason, receives).await;
         if buried != Verdict::Acknowledge {
             return buried;
         }
         match self.let_go(invoice, holder, &LetGo::Failed { reason: reason.clone() }, Some(reason)).await {
-            Ok(Held::Yes) => Verdict::Acknowledge,
+            Ok(Held::Yes) => {
+                telemetry::record(Metric::InvoicesFailed(kind), self.clock.now());
+                Verdict::Acknowledge
+            }
             Ok(Held::Lost) | Err(_) => self.unless_last(receives, Verdict::ReturnByVisibility),
         }
     }

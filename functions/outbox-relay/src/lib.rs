@@ -7,7 +7,10 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use parceltrack::domain::{Ticket, Timestamp, relay_backoff};
-use parceltrack::ports::{Clock, DUE_SHARDS, DueInvoice, PortError, RelayInvoices, SendTickets, StepTaken};
+use parceltrack::ports::{
+    Clock, DUE_SHARDS, DueInvoice, MeasureBacklog, PortError, RelayInvoices, SendTickets, StepTaken,
+};
+use parceltrack::telemetry::{self, Metric};
 use serde::Serialize;
 
 /// How many messages SQS takes in one call.
@@ -92,8 +95,8 @@ impl Relay {
         let mut moved = Vec::with_capacity(batch.len());
         for &invoice in batch {
             let to = now + relay_backoff(invoice.moves);
-            if self.move_due(invoice, to, report).await == Some(StepTaken::Moved) {
-                moved.push(DueInvoice { due: to, moves: invoice.moves + 1, ..invoice });
+            if self.move_due(invoice, to, invoice.moves + 1, report).await == Some(StepTaken::Moved) {
+                moved.push(DueInvoice { due: to, ..invoice });
             }
         }
         if moved.is_empty() {
@@ -110,12 +113,13 @@ impl Relay {
         report.sent += moved.len() - refused.len();
         report.refused += refused.len();
         for invoice in moved.into_iter().filter(|invoice| refused.contains(&Ticket { invoice_id: invoice.id })) {
-            self.move_due(invoice, self.clock.now() + NEXT_RUN, report).await;
+            // What was not sent does not count as sent: it would make the next wait longer.
+            self.move_due(invoice, self.clock.now() + NEXT_RUN, invoice.moves, report).await;
         }
     }
 
-    async fn move_due(&self, invoice: DueInvoice, to: Timestamp, report: &mut Report) -> Option<StepTaken> {
-        match self.invoices.move_due(invoice, to).await {
+    async fn move_due(&self, invoice: DueInvoice, to: Timestamp, moves: u32, report: &mut Report) -> Option<StepTaken> {
+        match self.invoices.move_due(invoice, to, moves).await {
             Ok(StepTaken::Moved) => Some(StepTaken::Moved),
             Ok(StepTaken::OvertakenByAnother) => {
                 report.overtaken += 1;
@@ -127,6 +131,18 @@ impl Relay {
                 None
             }
         }
+    }
+}
+
+/// Tells how old the oldest unfinished invoice is, wherever its ticket may be.
+pub async fn tell_oldest(invoices: &dyn MeasureBacklog, now: Timestamp) {
+    match invoices.backlog().await {
+        Ok(backlog) => {
+            let age = backlog.oldest.map_or(Duration::ZERO, |oldest| now.since(oldest));
+            telemetry::record(Metric::OldestUnfinishedInvoice(age), now);
+        }
+        // The next run tells it again.
+        Err(error) => tracing::warn!(event = "oldest_not_known", %error),
     }
 }
 

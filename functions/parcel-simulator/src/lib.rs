@@ -5,9 +5,10 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use parceltrack::domain::{OwnerId, ParcelStatus};
-use parceltrack::ports::{Clock, MoveParcels, PortError, ReadParcels, StepTaken};
+use parceltrack::domain::{OwnerId, TrackingEvent, TrackingEventId};
+use parceltrack::ports::{Clock, EventRecording, ParcelSelection, PortError, ReadParcels, RecordEvents, SeenParcel};
 use serde::Serialize;
+use uuid::Uuid;
 
 /// How often parcels move while the function runs.
 const ROUND: Duration = Duration::from_secs(4);
@@ -26,7 +27,7 @@ pub struct Simulator {
     /// Reads parcels.
     pub read_parcels: Arc<dyn ReadParcels>,
     /// Moves parcels.
-    pub move_parcels: Arc<dyn MoveParcels>,
+    pub record_events: Arc<dyn RecordEvents>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
 }
@@ -55,17 +56,14 @@ impl Simulator {
     /// One step for every watched parcel that has rested and has somewhere to go. Returns how many moved.
     pub async fn round(&self) -> Result<usize, PortError> {
         let now = self.clock.now();
-        let page = self.read_parcels.parcels_of(&OwnerId::house(), WATCHED, None).await?;
+        let page = self.read_parcels.parcels_of(&OwnerId::house(), &ParcelSelection::All, WATCHED, None).await?;
         let mut moved = 0;
         for parcel in page.parcels {
             let rested = now.since(parcel.updated_at) >= REST;
-            let next: Option<ParcelStatus> = parcel.status.next_without_trouble().filter(|_| rested);
-            if let Some(next) = next {
-                match self.move_parcels.step(parcel.id, parcel.status, next, now).await? {
-                    StepTaken::Moved => moved += 1,
-                    StepTaken::OvertakenByAnother => {}
-                }
-            }
+            let Some(next) = parcel.status.next_without_trouble().filter(|_| rested) else { continue };
+            let event = TrackingEvent::now(TrackingEventId(Uuid::new_v4()), next, now);
+            let recording = self.record_events.record(&SeenParcel::from(&parcel), &event, None).await?;
+            moved += usize::from(recording == EventRecording::Recorded);
         }
         Ok(moved)
     }

@@ -16,7 +16,7 @@ async fn main() -> Result<(), lambda_runtime::Error> {
     let clients = Clients::from_env().await;
     let parcels = Arc::new(ParcelTable::for_moving(clients.dynamodb(), table));
     let simulator =
-        Arc::new(Simulator { read_parcels: parcels.clone(), move_parcels: parcels, clock: Arc::new(SystemClock) });
+        Arc::new(Simulator { read_parcels: parcels.clone(), record_events: parcels, clock: Arc::new(SystemClock) });
     lambda_runtime::run(service_fn(move |event: LambdaEvent<serde_json::Value>| {
         let simulator = simulator.clone();
         async move { simulator.run(event.context.deadline()).await.map_err(lambda_runtime::Error::from) }

@@ -207,9 +207,9 @@ impl RelayInvoices for Ports {
         self.gate.pass((Op::DuePage, 0), &[now], effect, seen).await.map_err(unavailable)
     }
 
-    async fn move_due(&self, invoice: DueInvoice, to: Timestamp) -> Result<StepTaken, PortError> {
+    async fn move_due(&self, invoice: DueInvoice, to: Timestamp, moves: u32) -> Result<StepTaken, PortError> {
         let effect = |world: &mut World| {
-            let answer = world.invoices.move_due(invoice, to);
+            let answer = world.invoices.move_due(invoice, to, moves);
             self.tell(world, "moves the due time on", &answer);
             answer
         };

@@ -4,6 +4,7 @@ mod api_keys;
 mod invoices;
 mod mail;
 mod parcels;
+mod throughput;
 mod tickets;
 
 pub use api_keys::clients_key;

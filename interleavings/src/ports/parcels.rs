@@ -1,9 +1,13 @@
 //! Parcels, as the API creates and reads them.
 
 use async_trait::async_trait;
-use parceltrack::domain::{OwnerId, Parcel, ParcelId, Timestamp, TrackingNumber};
+use parceltrack::domain::{
+    OwnerId, Parcel, ParcelId, PhotoSize, PhotoType, ProofOfDelivery, Timestamp, TrackingEvent, TrackingNumber,
+};
 use parceltrack::ports::{
-    CreateParcels, DrawTrackingNumber, IdempotencyClaim, PageEnd, ParcelCreation, ParcelPage, PortError, ReadParcels,
+    CreateParcels, DrawTrackingNumber, EventRecording, ExpectProofs, IdempotencyClaim, KeepProofs, PageEnd,
+    ParcelCreation, ParcelPage, ParcelSelection, ParcelSummary, PortError, ReadAnswers, ReadParcels, RecordEvents,
+    SeenParcel, SignedUpload, StoredAnswer,
 };
 
 use super::{Ports, unavailable};
@@ -78,7 +82,70 @@ impl ReadParcels for Ports {
         self.gate.pass((Op::ReadParcel, 0), &[], read, |parcel| u64::from(parcel.is_some())).await.map_err(unavailable)
     }
 
-    async fn parcels_of(&self, _: &OwnerId, _: u16, _: Option<&PageEnd>) -> Result<ParcelPage, PortError> {
-        Ok(ParcelPage { parcels: self.gate.world().parcels.rows().to_vec(), end: None })
+    async fn numbered(&self, number: &TrackingNumber) -> Result<Option<ParcelId>, PortError> {
+        let read = |world: &mut World| world.parcels.by_number(number);
+        self.gate.pass((Op::ReadParcel, 1), &[], read, |id| u64::from(id.is_some())).await.map_err(unavailable)
+    }
+
+    /// All of them, whatever is asked for: no request of ours lists any.
+    async fn parcels_of(
+        &self,
+        _: &OwnerId,
+        _: &ParcelSelection,
+        _: u16,
+        _: Option<&PageEnd>,
+    ) -> Result<ParcelPage, PortError> {
+        let parcels = self.gate.world().parcels.rows().iter().cloned().map(ParcelSummary::from).collect();
+        Ok(ParcelPage { parcels, end: None })
+    }
+}
+
+#[async_trait]
+impl RecordEvents for Ports {
+    async fn record(
+        &self,
+        seen: &SeenParcel,
+        event: &TrackingEvent,
+        claim: Option<&IdempotencyClaim>,
+    ) -> Result<EventRecording, PortError> {
+        let effect = |world: &mut World| {
+            let answer = world.parcels.record_event(seen, event, claim);
+            self.tell(world, "moves a parcel", &answer);
+            answer
+        };
+        let seen = |answer: &EventRecording| digest(std::mem::discriminant(answer));
+        self.gate.pass((Op::RecordEvent, 0), &[], effect, seen).await.map_err(unavailable)
+    }
+}
+
+#[async_trait]
+impl ReadAnswers for Ports {
+    async fn answer(&self, key: &str, now: Timestamp) -> Result<Option<StoredAnswer>, PortError> {
+        let read = |world: &mut World| world.parcels.answer(key, now);
+        self.gate.pass((Op::ReadAnswer, 0), &[], read, |answer| u64::from(answer.is_some())).await.map_err(unavailable)
+    }
+}
+
+#[async_trait]
+impl ExpectProofs for Ports {
+    async fn expect_proof(&self, parcel: ParcelId, now: Timestamp) -> Result<(), PortError> {
+        let effect = |world: &mut World| world.parcels.expect_proof(parcel, now);
+        self.gate.pass((Op::ExpectProof, 0), &[], effect, |()| 0).await.map_err(unavailable)
+    }
+}
+
+/// A store to which nobody has uploaded anything.
+#[async_trait]
+impl KeepProofs for Ports {
+    async fn upload(&self, parcel: ParcelId, _: PhotoType, _: PhotoSize) -> Result<SignedUpload, PortError> {
+        Ok(SignedUpload { url: format!("https://bucket.example/{parcel}"), headers: Vec::new() })
+    }
+
+    async fn proof(&self, _: ParcelId) -> Result<Option<ProofOfDelivery>, PortError> {
+        Ok(None)
+    }
+
+    async fn link(&self, parcel: ParcelId, _: PhotoType) -> Result<String, PortError> {
+        Ok(format!("https://bucket.example/{parcel}"))
     }
 }

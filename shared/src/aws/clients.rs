@@ -51,6 +51,12 @@ impl Clients {
         aws_sdk_s3::Client::from_conf(config)
     }
 
+    /// For secrets.
+    #[must_use]
+    pub fn secrets(&self) -> aws_sdk_secretsmanager::Client {
+        aws_sdk_secretsmanager::Client::new(&self.config)
+    }
+
     /// For mail, without retries: when the answer is lost, a retry would mail a second time.
     #[must_use]
     pub fn sesv2(&self) -> aws_sdk_sesv2::Client {

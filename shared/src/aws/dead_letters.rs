@@ -8,8 +8,9 @@ use aws_sdk_sqs::types::{Message, MessageAttributeValue, MessageSystemAttributeN
 use uuid::Uuid;
 
 use super::failure::port_error;
+use super::queue_depth::queue_depth;
 use crate::domain::{LetterId, Timestamp};
-use crate::ports::{BuriedTicket, DeadLetter, PortError, TakeDeadLetters};
+use crate::ports::{BuriedTicket, DeadLetter, MeasureQueue, PortError, QueueDepth, TakeDeadLetters};
 
 /// The message attribute that names a dead letter. A redrive, which makes a new message of it, keeps its attributes.
 pub const LETTER_ATTRIBUTE: &str = "letter";
@@ -105,6 +106,13 @@ impl TakeDeadLetters for DeadLetterQueue {
             .await
             .map(|_| ())
             .map_err(|error| port_error(&error))
+    }
+}
+
+#[async_trait]
+impl MeasureQueue for DeadLetterQueue {
+    async fn depth(&self) -> Result<QueueDepth, PortError> {
+        queue_depth(&self.client, &self.url).await
     }
 }
 

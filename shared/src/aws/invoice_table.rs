@@ -1,5 +1,6 @@
 //! Invoices in DynamoDB, with the outbox in them: an unfinished invoice has a `due` time in a sparse index.
 
+mod backlog;
 mod delivery;
 mod failed;
 mod reopening;
@@ -303,9 +304,11 @@ impl WorkOnInvoices for InvoiceTable {
     async fn claim(&self, id: InvoiceId, lease: Lease, now: Timestamp) -> Result<Claim, PortError> {
         let update = self
             .update(id)
-            // Counted up here and set back by whoever lets go properly: what remains is the number of dead holders.
+            // Counted up here and set back by whoever lets go properly: what remains is the number of dead holders. A
+            // ticket has come through, so the next one that gets lost is waited for as briefly as the first.
             .update_expression(
-                "SET lease = :lease, updatedAt = :now, abandoned = if_not_exists(abandoned, :none) + :one",
+                "SET lease = :lease, updatedAt = :now, dueMoves = :none, \
+                 abandoned = if_not_exists(abandoned, :none) + :one",
             )
             .condition_expression(
                 "#status IN (:pending, :generated) AND (attribute_not_exists(lease) OR lease.#until <= :now)",
@@ -486,14 +489,14 @@ impl RelayInvoices for InvoiceTable {
         Ok(DuePage { invoices, more })
     }
 
-    async fn move_due(&self, invoice: DueInvoice, to: Timestamp) -> Result<StepTaken, PortError> {
+    async fn move_due(&self, invoice: DueInvoice, to: Timestamp, moves: u32) -> Result<StepTaken, PortError> {
         let update = self
             .update(invoice.id)
             .update_expression("SET due = :to, dueMoves = :moves")
             .condition_expression("due = :from")
             .expression_attribute_values(":from", number(invoice.due.millis()))
             .expression_attribute_values(":to", number(to.millis()))
-            .expression_attribute_values(":moves", number(invoice.moves + 1));
+            .expression_attribute_values(":moves", number(moves));
         match send(update).await? {
             Ok(_) => Ok(StepTaken::Moved),
             Err(row) => {

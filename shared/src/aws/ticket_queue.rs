@@ -7,8 +7,9 @@ use aws_sdk_sqs::Client;
 use aws_sdk_sqs::types::SendMessageBatchRequestEntry;
 
 use super::failure::port_error;
+use super::queue_depth::queue_depth;
 use crate::domain::Ticket;
-use crate::ports::{PortError, PostponeTicket, SendTicket, SendTickets};
+use crate::ports::{MeasureQueue, PortError, PostponeTicket, QueueDepth, SendTicket, SendTickets};
 
 /// The queue of tickets.
 #[derive(Clone, Debug)]
@@ -86,5 +87,12 @@ impl PostponeTicket for TicketQueue {
             .await
             .map(|_| ())
             .map_err(|error| port_error(&error))
+    }
+}
+
+#[async_trait]
+impl MeasureQueue for TicketQueue {
+    async fn depth(&self) -> Result<QueueDepth, PortError> {
+        queue_depth(&self.client, &self.url).await
     }
 }

@@ -306,10 +306,12 @@ mod tests {
             postal_code: None,
             phone: None,
             reference: None,
+            weight: None,
             status: ParcelStatus::Created,
             created_at: at(0),
             updated_at: at(0),
             events: vec![],
+            proof_expected_since: None,
         };
         let billing = Billing {
             seller: Seller {

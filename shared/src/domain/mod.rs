@@ -8,12 +8,16 @@ mod email_address;
 mod invoice;
 mod lease;
 mod link;
+mod mail_rate;
 mod mailing;
 mod money;
 mod owner;
 mod parcel;
+mod proof;
+mod search;
 mod tax;
 mod text;
+mod throughput;
 mod ticket;
 mod timestamp;
 mod tracking_number;
@@ -27,15 +31,22 @@ pub use invoice::{
 };
 pub use lease::{Lease, LeaseHolder};
 pub use link::{InvalidLinkToken, LINK_LIFETIME, LinkSecret, LinkToken};
+pub use mail_rate::{InvalidMailRate, MailRate, WorkerPace};
 pub use mailing::{
     AddressCorrection, AddressHash, Consequence, Delivery, DeliveryReport, LetterId, MailNews, MailReport, Mailing,
     Reopened, Reopening, Suppression, SuppressionCause,
 };
 pub use money::{Currency, InvalidMoney, Money, UnknownCurrency};
 pub use owner::{InvalidOwner, OwnerId};
-pub use parcel::{Parcel, ParcelId, ParcelStatus, TrackingEvent};
+pub use parcel::{
+    EventReport, InvalidWeight, MAX_EVENTS, Parcel, ParcelId, ParcelStatus, ReportRefused, Reported, TrackingEvent,
+    TrackingEventId, UnknownStatus, Weight,
+};
+pub use proof::{InvalidPhotoSize, PhotoSize, PhotoType, ProofOfDelivery, UPLOAD_LIFETIME, UnknownPhotoType};
+pub use search::{SearchPrefix, search_form};
 pub use tax::{TaxCode, TaxRate, UnknownTaxCode};
 pub use text::{InvalidText, PostalCode, Text};
+pub use throughput::{Slot, Slots};
 pub use ticket::{InvalidTicket, Ticket};
 pub use timestamp::Timestamp;
 pub use tracking_number::{InvalidTrackingNumber, TrackingNumber};

@@ -23,13 +23,15 @@ const ANOTHERS: usize = 1;
 async fn every_route_answers_every_role_as_the_table_says() {
     let stack = Stack::running().await;
     // Things of Lion City, which merchant and driver belong to, and of another merchant.
-    let mut parcels = Vec::new();
+    let (mut parcels, mut numbers) = (Vec::new(), Vec::new());
     let mut invoices = Vec::new();
     for key in [MERCHANT_KEY, OTHER_MERCHANT_KEY] {
         let body = format!(r#"{{"recipient":"Tan","email":"{}"}}"#, own_address("access"));
         let answer = stack.request(Method::POST, "/api/parcels", Some(key)).body(body).send().await.unwrap();
         assert_eq!(answer.status(), 201);
-        let parcel = answer.json::<Value>().await.unwrap()["id"].as_str().unwrap().to_owned();
+        let parcel: Value = answer.json().await.unwrap();
+        numbers.push(parcel["trackingNumber"].as_str().unwrap().to_owned());
+        let parcel = parcel["id"].as_str().unwrap().to_owned();
         let ask = stack.request(Method::POST, &format!("/api/parcels/{parcel}/invoice"), Some(key)).send();
         let invoice = ask.await.unwrap().json::<Value>().await.unwrap()["id"].as_str().unwrap().to_owned();
         stack.invoice_by(key, &invoice, "Sent").await;
@@ -50,21 +52,41 @@ async fn every_route_answers_every_role_as_the_table_says() {
         (Method::GET, "/api/parcels?owner=orchard-books", ANOTHERS, [401, 403, 404, 200]),
         (Method::GET, "/api/parcels/{parcel}", OWN, [401, 403, 200, 200]),
         (Method::GET, "/api/parcels/{parcel}", ANOTHERS, [401, 403, 404, 200]),
+        (Method::GET, "/api/parcels?q=tan&status=Created", OWN, [401, 403, 200, 200]),
+        (Method::GET, "/api/parcels/{number}", OWN, [401, 403, 200, 200]),
+        (Method::GET, "/api/parcels/{number}", ANOTHERS, [401, 403, 404, 200]),
+        (Method::GET, "/api/track/{number}", OWN, [200, 200, 200, 200]),
+        (Method::GET, "/api/track/{number}", ANOTHERS, [200, 200, 200, 200]),
+        (Method::POST, "/api/parcels/{parcel}/proof-of-delivery", OWN, [401, 201, 403, 201]),
+        (Method::POST, "/api/parcels/{number}/proof-of-delivery", ANOTHERS, [401, 201, 403, 201]),
+        // Nobody has uploaded one.
+        (Method::GET, "/api/parcels/{parcel}/proof-of-delivery", OWN, [401, 403, 404, 404]),
+        (Method::GET, "/api/parcels/{number}/proof-of-delivery", ANOTHERS, [401, 403, 404, 404]),
+        // A step that is never allowed: 409 says that the caller might have taken another.
+        (Method::POST, "/api/parcels/{parcel}/events", OWN, [401, 409, 403, 409]),
+        (Method::POST, "/api/parcels/{number}/events", ANOTHERS, [401, 409, 403, 409]),
+        (Method::POST, "/api/parcels/{number}/cancel", ANOTHERS, [401, 403, 404, 200]),
         (Method::POST, "/api/parcels/{parcel}/invoice", OWN, [401, 403, 202, 202]),
         (Method::POST, "/api/parcels/{parcel}/invoice", ANOTHERS, [401, 403, 404, 202]),
         (Method::GET, "/api/invoices?status=Failed", OWN, [401, 403, 403, 200]),
+        (Method::GET, "/api/queue", OWN, [401, 403, 403, 200]),
         (Method::GET, "/api/invoices/{invoice}", OWN, [401, 403, 200, 200]),
         (Method::GET, "/api/invoices/{invoice}", ANOTHERS, [401, 403, 404, 200]),
         (Method::GET, "/api/invoices/{invoice}/pdf", OWN, [401, 403, 302, 302]),
         (Method::GET, "/api/invoices/{invoice}/pdf", ANOTHERS, [401, 403, 404, 302]),
     ];
     for (method, route, whose, expected) in table {
-        let path = route.replace("{parcel}", &parcels[whose]).replace("{invoice}", &invoices[whose]);
+        let path = route.replace("{parcel}", &parcels[whose]).replace("{number}", &numbers[whose]);
+        let path = path.replace("{invoice}", &invoices[whose]);
         let keys = [None, Some(DRIVER_KEY), Some(MERCHANT_KEY), Some(OPERATOR_KEY)];
         for (key, expected) in keys.into_iter().zip(expected) {
             let mut request = stack.request(method.clone(), &path, key);
             if route == "/api/parcels" && method == Method::POST {
                 request = request.body(new_parcel());
+            } else if route.ends_with("/proof-of-delivery") && method == Method::POST {
+                request = request.body(r#"{"contentType":"image/jpeg","size":1000}"#);
+            } else if route.ends_with("/events") {
+                request = request.body(r#"{"status":"Created"}"#);
             }
             let answer = request.send().await.unwrap();
             let role = key.map_or("nobody", |key| &key[3..19]);

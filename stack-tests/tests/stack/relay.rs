@@ -95,6 +95,42 @@ async fn each_time_the_relay_waits_longer() {
     assert_eq!(tickets(&queues).await, HashMap::from([(id, 6)]));
 }
 
+/// How far away the invoice's due time is.
+async fn wait_of(table: &InvoiceTable, id: InvoiceId, clock: &MovedClock) -> Duration {
+    table.invoice(id).await.unwrap().unwrap().due.unwrap().since(clock.now())
+}
+
+#[tokio::test]
+async fn a_ticket_that_the_queue_refused_does_not_make_the_next_wait_longer() {
+    let stack = Stack::running().await;
+    let Parts { table, clock, relay, .. } = parts(&stack).await;
+    let id = create_invoice(&table, &own_address("refused"), clock.now()).await;
+    let nowhere = TicketQueue::new(stack.clients.sqs(), "http://127.0.0.1:9/000000000000/nowhere".to_owned());
+    let blind = Relay { invoices: Arc::new(table.clone()), tickets: Arc::new(nowhere), clock: clock.clone() };
+    for _ in 0..3 {
+        assert_eq!(blind.run(in_time()).await.unwrap().refused, 1);
+        clock.forward(Duration::from_secs(2));
+    }
+    assert_eq!(relay.run(in_time()).await.unwrap().sent, 1);
+    assert!(wait_of(&table, id, &clock).await <= relay_backoff(0));
+}
+
+#[tokio::test]
+async fn once_a_worker_has_had_a_ticket_the_waits_begin_anew() {
+    let stack = Stack::running().await;
+    let Parts { table, clock, relay, .. } = parts(&stack).await;
+    let id = create_invoice(&table, &own_address("anew"), clock.now()).await;
+    for moves in 0..3 {
+        assert_eq!(relay.run(in_time()).await.unwrap().sent, 1);
+        clock.forward(relay_backoff(moves));
+    }
+    // It claims, and dies.
+    let (holder, now) = (LeaseHolder(Uuid::new_v4()), clock.now());
+    table.claim(id, Lease { holder, until: now + Duration::from_secs(45) }, now).await.unwrap();
+    assert_eq!(relay.run(in_time()).await.unwrap().sent, 1);
+    assert!(wait_of(&table, id, &clock).await <= relay_backoff(0));
+}
+
 #[tokio::test]
 async fn what_is_finished_gets_no_ticket() {
     let stack = Stack::running().await;

@@ -4,10 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parcel_simulator::Simulator;
-use parceltrack::domain::{ParcelId, ParcelStatus};
-use parceltrack::ports::{Clock as _, CreateParcels as _, MoveParcels as _, ReadParcels as _, StepTaken};
+use parceltrack::domain::{ParcelId, ParcelStatus, TrackingEvent, TrackingEventId};
+use parceltrack::ports::{
+    Clock as _, CreateParcels as _, EventRecording, ReadParcels as _, RecordEvents as _, SeenParcel,
+};
 use serde_json::Value;
 use stack_tests::{MovedClock, PATIENCE, Stack, own_address, parcel};
+use uuid::Uuid;
 
 #[tokio::test]
 async fn the_deployed_simulator_brings_a_parcel_to_its_end() {
@@ -34,7 +37,7 @@ async fn a_parcel_rests_before_it_moves_and_never_leaves_a_final_status() {
     let stack = Stack::running().await;
     let clock = Arc::new(MovedClock::default());
     let table = Arc::new(stack.parcels());
-    let simulator = Simulator { read_parcels: table.clone(), move_parcels: table.clone(), clock: clock.clone() };
+    let simulator = Simulator { read_parcels: table.clone(), record_events: table.clone(), clock: clock.clone() };
     // Created in the future, so that the deployed simulator, whose clock is not moved, sees no rested parcel in it.
     clock.forward(Duration::from_hours(1));
     let parcel = parcel(&own_address("rest"), clock.now());
@@ -59,8 +62,13 @@ async fn two_movers_at_once_move_a_parcel_once() {
     clock.forward(Duration::from_hours(1));
     let parcel = parcel(&own_address("once"), clock.now());
     table.create(&parcel, None, clock.now()).await.unwrap();
-    let steps = (0..10).map(|_| table.step(parcel.id, ParcelStatus::Created, ParcelStatus::InTransit, clock.now()));
-    let taken = futures::future::join_all(steps).await;
-    assert_eq!(taken.into_iter().filter(|step| step == &Ok(StepTaken::Moved)).count(), 1);
-    assert_eq!(table.parcel(parcel.id).await.unwrap().unwrap().events.len(), 2);
+    let seen = SeenParcel::from(&parcel);
+    let events: Vec<_> = (0..10)
+        .map(|_| TrackingEvent::now(TrackingEventId(Uuid::new_v4()), ParcelStatus::InTransit, clock.now()))
+        .collect();
+    let recordings = futures::future::join_all(events.iter().map(|event| table.record(&seen, event, None))).await;
+    assert_eq!(recordings.into_iter().filter(|one| one == &Ok(EventRecording::Recorded)).count(), 1);
+    let read = table.parcel(parcel.id).await.unwrap().unwrap();
+    assert_eq!((read.status, read.events.len()), (ParcelStatus::InTransit, 2));
+    assert!(events.contains(&read.events[1]));
 }

@@ -14,7 +14,7 @@ use parceltrack::domain::{
 };
 use parceltrack::ports::{Claim, Clock as _, Mail, MailError, SendMail, WorkOnInvoices as _};
 use serde_json::json;
-use stack_tests::{Stack, own_address, record, rules, smtp, ticket_record, work, work_within};
+use stack_tests::{Stack, own_address, pace, record, rules, smtp, ticket_record, work, work_within};
 use uuid::Uuid;
 
 /// Long enough for a slow machine, short of everything the rules wait for.
@@ -282,7 +282,7 @@ async fn when_time_is_nearly_up_records_not_begun_are_reported_and_nothing_is_ha
 async fn a_slow_pace_sends_what_fits_into_the_time_and_reports_the_rest() {
     let stack = Stack::running().await;
     let (inbox, queues) = (OwnInbox::start().await.unwrap(), stack.own_queues().await);
-    let worker = stack.worker(&queues, smtp(&inbox.smtp_url()), Rules { mails_per_second: 0.5, ..rules() });
+    let worker = stack.worker(&queues, smtp(&inbox.smtp_url()), Rules { pace: pace(0.5), ..rules() });
     let mut invoices = Vec::new();
     for _ in 0..5 {
         invoices.push(stack.invoice_without_ticket(&own_address("pace")).await);
@@ -290,7 +290,7 @@ async fn a_slow_pace_sends_what_fits_into_the_time_and_reports_the_rest() {
     let batch: Vec<_> =
         invoices.iter().enumerate().map(|(number, invoice)| ticket_record(&format!("m{number}"), invoice, 1)).collect();
     let failed = work(&worker, &batch).await;
-    // Turns at 0 and 2 s leave time for a mail in 10 s, the one at 4 s hardly; those at 6 and 8 s do not.
+    // Turns at 0 and 2 s leave time for a mail in 10 s; those from 4 s on do not.
     assert!((2..=4).contains(&failed.len()), "{failed:?}");
     assert_eq!(inbox.mails().len() + failed.len(), 5);
 }

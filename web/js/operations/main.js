@@ -14,7 +14,7 @@ start(({ api, config, changeKey }) => {
   let seen = false;
   const queue = figures(api);
   const failed = failedInvoices(api, () => polling.refresh());
-  const burst = config.rush ? rush(api, config.inboxUrl, () => polling.refresh()) : null;
+  const burst = config.rush ? rush(api, config, () => polling.refresh()) : null;
 
   async function turn(signal) {
     await queue.read(signal);

@@ -10,12 +10,13 @@ const TRIES = 5;
 const NAMES = ["Tan Wei Ming", "Nur Aisyah", "Priya Raj", "Lim Bee Hoon", "Muhammad Faizal", "Goh Siew Lan", "Kumar Selvam", "Ong Kai Xiang", "陈伟明", "முத்துலட்சுமி"];
 
 /** The rush: a burst of invented parcels, and what became of them; `refresh` asks for news at once. */
-export function rush(api, inboxUrl, refresh) {
+export function rush(api, { rush: address, inboxUrl }, refresh) {
   const form = byId("rush-form"), button = form.querySelector("button");
   let current = JSON.parse(sessionStorage.getItem(PLACE)); // {reference, size, promised}
   let counts = { sent: 0, failed: 0, waiting: 0 };
 
   byId("rush").hidden = false;
+  byId("rush-stop").hidden = !inboxUrl;
   byId("rush-inbox").href = inboxUrl ?? "";
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -47,7 +48,7 @@ export function rush(api, inboxUrl, refresh) {
 
   async function one(place) {
     const { reference } = current;
-    const parcel = { recipient: NAMES[place % NAMES.length], email: `${reference}-${place}@example.com`, reference };
+    const parcel = { recipient: NAMES[place % NAMES.length], email: address.replace("{}", `${reference}-${place}`), reference };
     const { id } = await persistently(() => api.createParcel(parcel, `${reference}-${place}`));
     await persistently(() => api.requestInvoice(id));
   }

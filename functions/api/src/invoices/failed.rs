@@ -10,7 +10,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::App;
-use crate::caller::{Allowed, Operate};
+use crate::caller::{Allowed, RunTheService};
 use crate::problem::Problem;
 use crate::query::{limit, parameter};
 
@@ -65,7 +65,7 @@ impl From<FailedInvoice> for FailedInvoiceOut {
 
 pub(crate) async fn list_failed(
     State(app): State<App>,
-    _: Allowed<Operate>,
+    _: Allowed<RunTheService>,
     RawQuery(query): RawQuery,
 ) -> Result<Json<FailedInvoicesOut>, Problem> {
     let query = query.unwrap_or_default();

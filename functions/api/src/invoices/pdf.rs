@@ -1,13 +1,11 @@
 //! `GET /api/invoices/{id}/pdf`: to the PDF, by a link that is good for minutes.
 
-use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
-use http::header::{ACCEPT, LOCATION, VARY};
+use http::header::LOCATION;
 use http::{HeaderMap, StatusCode};
 use parceltrack::domain::{Invoice, InvoiceId};
 use parceltrack::ports::Disposition;
-use serde::Serialize;
 
 use super::of_caller;
 use crate::App;
@@ -15,12 +13,7 @@ use crate::caller::{Allowed, ManageParcels};
 use crate::path_id::PathId;
 use crate::problem::Problem;
 use crate::query::parameter;
-
-/// A browser that follows a redirect cannot be told to leave the caller's key at home, so a page asks for the link.
-#[derive(Serialize)]
-struct LinkOut {
-    url: String,
-}
+use crate::signed_link;
 
 pub(crate) async fn pdf(
     State(app): State<App>,
@@ -31,14 +24,7 @@ pub(crate) async fn pdf(
 ) -> Result<Response, Problem> {
     let disposition = disposition(&query.unwrap_or_default())?;
     let invoice = of_caller(&app, &caller, InvoiceId(id)).await?;
-    let wants_json = headers.get(ACCEPT).is_some_and(|accepted| accepted.as_bytes() == b"application/json");
-    let mut response = if wants_json {
-        Json(LinkOut { url: link(&app, &invoice, disposition).await? }).into_response()
-    } else {
-        redirect(&app, &invoice, disposition).await?
-    };
-    response.headers_mut().insert(VARY, ACCEPT.into());
-    Ok(response)
+    Ok(signed_link::answer(link(&app, &invoice, disposition).await?, &headers))
 }
 
 /// 302 to the stored PDF; 404 as long as there is none.

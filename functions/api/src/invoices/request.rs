@@ -6,10 +6,11 @@ use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use http::header::LOCATION;
 use parceltrack::domain::{
-    Currency, FIRST_DUE, InvoiceContent, InvoiceId, InvoiceStatus, Line, LinkSecret, MAX_LINES, Money, Parcel,
-    ParcelId, TaxCode, Text, Ticket,
+    Currency, FIRST_DUE, InvoiceContent, InvoiceId, InvoiceStatus, Line, LinkSecret, MAX_LINES, Money, Parcel, TaxCode,
+    Text, Ticket,
 };
 use parceltrack::ports::{InvoiceCreation, NewInvoice};
+use parceltrack::telemetry::{self, Metric};
 use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
@@ -18,8 +19,7 @@ use crate::App;
 use crate::caller::{Allowed, ManageParcels};
 use crate::fields::{Fields, Problems};
 use crate::json::OptionalJson;
-use crate::parcels::get_of_caller;
-use crate::path_id::PathId;
+use crate::parcels::{PathParcel, get_of_caller};
 use crate::problem::Problem;
 
 /// What the caller wants billed.
@@ -137,12 +137,12 @@ fn accepted(id: InvoiceId, status: InvoiceStatus) -> Response {
 pub(crate) async fn request(
     State(app): State<App>,
     Allowed { caller, .. }: Allowed<ManageParcels>,
-    PathId(parcel_id): PathId,
+    PathParcel(parcel_id): PathParcel,
     OptionalJson(body): OptionalJson,
 ) -> Result<Response, Problem> {
     let anything = body.is_none();
     let wanted = Wanted::parse(body)?;
-    let parcel = get_of_caller(app.read_parcels.parcel(ParcelId(parcel_id)).await?, &caller)?;
+    let parcel = get_of_caller(app.read_parcels.parcel(parcel_id).await?, &caller)?;
     let (lines, currency) = wanted.into_lines(&parcel, app.billing.delivery_fee)?;
 
     let now = app.clock.now();
@@ -155,6 +155,7 @@ pub(crate) async fn request(
     match app.create_invoices.create(&invoice).await? {
         InvoiceCreation::Created => {
             tracing::info!(event = "invoice_requested", invoice = %id);
+            telemetry::record(Metric::InvoicesRequested, now);
             // The invoice is safe already: if the queue refuses, the relay sends its ticket when it is due.
             if let Err(error) = app.tickets.send(Ticket { invoice_id: id }).await {
                 tracing::warn!(event = "ticket_left_to_relay", invoice = %id, %error);

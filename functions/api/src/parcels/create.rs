@@ -1,33 +1,25 @@
 //! `POST /api/parcels`: one transaction, safe to repeat with an `Idempotency-Key`.
 
-use std::time::Duration;
-
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_TYPE, HeaderMap, LOCATION};
-use http::{HeaderName, HeaderValue, StatusCode};
+use http::{HeaderValue, StatusCode};
 use parceltrack::domain::{
-    EmailAddress, OwnerId, Parcel, ParcelId, ParcelStatus, PostalCode, Text, Timestamp, TrackingEvent, TrackingNumber,
+    EmailAddress, OwnerId, Parcel, ParcelId, ParcelStatus, PostalCode, Text, Timestamp, TrackingEvent, TrackingEventId,
+    TrackingNumber, Weight,
 };
-use parceltrack::ports::{IdempotencyClaim, ParcelCreation};
+use parceltrack::ports::ParcelCreation;
+use parceltrack::telemetry::{self, Metric};
 use serde_json::Value;
 use uuid::Uuid;
 
+use super::idempotency::{IDEMPOTENT_REPLAYED, KeyUse};
 use super::out::ParcelOut;
 use crate::App;
 use crate::caller::{Allowed, ManageParcels};
 use crate::fields::{Fields, Problems};
-use crate::json::{Json, canonical_sha256};
+use crate::json::Json;
 use crate::problem::Problem;
-
-pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-pub(crate) const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
-
-/// For how long a repeat of a request gets the first answer again.
-const KEY_LIFETIME: Duration = Duration::from_hours(24);
-
-/// The longest key, in characters.
-const MAX_KEY: usize = 255;
 
 /// How often a tracking number is drawn before the answer is 503. From the second time on there are a thousand
 /// million numbers to draw from.
@@ -41,6 +33,7 @@ struct NewParcel {
     postal_code: Option<PostalCode>,
     phone: Option<Text<30>>,
     reference: Option<Text<100>>,
+    weight: Option<Weight>,
 }
 
 impl NewParcel {
@@ -53,6 +46,7 @@ impl NewParcel {
             let postal_code = fields.optional("postalCode", &mut problems, PostalCode::try_from);
             let phone = fields.optional("phone", &mut problems, Text::try_from);
             let reference = fields.optional("reference", &mut problems, Text::try_from);
+            let weight = fields.number("weightGrams", &mut problems, Weight::try_from);
             fields.finish(&mut problems);
             Some(Self {
                 recipient: recipient?,
@@ -61,6 +55,7 @@ impl NewParcel {
                 postal_code: postal_code?,
                 phone: phone?,
                 reference: reference?,
+                weight: weight?,
             })
         });
         problems.into_result(parcel)
@@ -77,20 +72,14 @@ impl NewParcel {
             postal_code: self.postal_code,
             phone: self.phone,
             reference: self.reference,
+            weight: self.weight,
             status: ParcelStatus::Created,
             created_at: now,
             updated_at: now,
-            events: vec![TrackingEvent { status: ParcelStatus::Created, at: now }],
+            events: vec![TrackingEvent::now(TrackingEventId(Uuid::new_v4()), ParcelStatus::Created, now)],
+            proof_expected_since: None,
         }
     }
-}
-
-/// The caller's idempotency key, if there is one.
-fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
-    let Some(value) = headers.get(&IDEMPOTENCY_KEY) else { return Ok(None) };
-    let invalid = || Problem::invalid_parameter("Idempotency-Key", "must be 1 to 255 visible ASCII characters");
-    let key = value.to_str().map_err(|_| invalid())?;
-    if key.is_empty() || key.len() > MAX_KEY { Err(invalid()) } else { Ok(Some(key.to_owned())) }
 }
 
 pub(crate) async fn create(
@@ -99,24 +88,19 @@ pub(crate) async fn create(
     headers: HeaderMap,
     Json(body): Json,
 ) -> Result<Response, Problem> {
-    let key = idempotency_key(&headers)?;
-    let content_sha256 = canonical_sha256(&body);
+    let key = KeyUse::of(&headers, &caller.owner, "POST /api/parcels", &body)?;
     let new = NewParcel::parse(body)?;
 
     let now = app.clock.now();
     let mut parcel = new.into_parcel(caller.owner, app.tracking_numbers.draw(0), now);
     for attempt in 1..=DRAWS {
-        let answer = serde_json::to_string(&ParcelOut::new(parcel.clone(), None)).map_err(|_| Problem::Internal)?;
-        let claim = key.as_ref().map(|key| IdempotencyClaim {
-            // Per owner and route: another caller's key, or the same key elsewhere, is another key.
-            key: format!("{}|POST /api/parcels|{key}", parcel.owner),
-            content_sha256: content_sha256.clone(),
-            answer: answer.clone(),
-            expires: now + KEY_LIFETIME,
-        });
+        let answer =
+            serde_json::to_string(&ParcelOut::new(parcel.clone(), None, None)).map_err(|_| Problem::Internal)?;
+        let claim = key.as_ref().map(|key| key.claim(&answer, now));
         match app.create_parcels.create(&parcel, claim.as_ref(), now).await? {
             ParcelCreation::Created => {
                 tracing::info!(event = "parcel_created", parcel = %parcel.id);
+                telemetry::record(Metric::ParcelsCreated, now);
                 return created(answer);
             }
             ParcelCreation::Replayed { answer } => {

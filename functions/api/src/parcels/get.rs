@@ -2,12 +2,13 @@
 
 use axum::Json;
 use axum::extract::State;
-use parceltrack::domain::{InvoiceId, Parcel, ParcelId};
+use parceltrack::domain::{InvoiceId, Parcel};
+use parceltrack::ports::InvoiceSummary;
 
+use super::PathParcel;
 use super::out::ParcelOut;
 use crate::App;
 use crate::caller::{Allowed, Caller, ManageParcels};
-use crate::path_id::PathId;
 use crate::problem::Problem;
 
 /// The parcel, if it is there and the caller's. Another's parcel is "not found", so that nobody learns it exists.
@@ -15,14 +16,22 @@ pub(crate) fn of_caller(parcel: Option<Parcel>, caller: &Caller) -> Result<Parce
     parcel.filter(|parcel| caller.sees(&parcel.owner)).ok_or(Problem::NotFound("parcel"))
 }
 
+/// The parcel with all that a look at it shows.
+pub(super) async fn shown(app: &App, parcel: Parcel, invoice: Option<InvoiceSummary>) -> Result<ParcelOut, Problem> {
+    let proof = match parcel.proof_expected_since {
+        Some(_) => app.proofs.proof(parcel.id).await?,
+        None => None,
+    };
+    Ok(ParcelOut::new(parcel, invoice, proof))
+}
+
 pub(crate) async fn get(
     State(app): State<App>,
     Allowed { caller, .. }: Allowed<ManageParcels>,
-    PathId(id): PathId,
+    PathParcel(id): PathParcel,
 ) -> Result<Json<ParcelOut>, Problem> {
-    let id = ParcelId(id);
     let invoice_id = [InvoiceId::of_parcel(id)];
     let (parcel, invoices) = tokio::join!(app.read_parcels.parcel(id), app.read_invoices.summaries(&invoice_id));
     let parcel = of_caller(parcel?, &caller)?;
-    Ok(Json(ParcelOut::new(parcel, invoices?.pop())))
+    shown(&app, parcel, invoices?.pop()).await.map(Json)
 }

@@ -1,17 +1,19 @@
-//! `GET /api/parcels`: the caller's parcels, newest first, page by page.
+//! `GET /api/parcels`: the caller's parcels page by page, all of them or those that are searched for.
 
 use axum::Json;
 use axum::extract::{RawQuery, State};
-use parceltrack::domain::{InvalidOwner, InvoiceId, OwnerId};
-use parceltrack::ports::PageEnd;
+use parceltrack::domain::{
+    InvalidOwner, InvoiceId, OwnerId, ParcelStatus, SearchPrefix, TrackingNumber, UnknownStatus,
+};
+use parceltrack::ports::{PageEnd, ParcelSelection, ParcelSummary};
 use serde::Serialize;
 
-use super::cursor;
+use super::cursor::List;
 use super::out::ParcelSummaryOut;
 use crate::App;
 use crate::caller::{Allowed, Caller, ManageParcels};
 use crate::problem::Problem;
-use crate::query::{limit, parameter};
+use crate::query::{MAX_LIMIT, limit, parameter};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -20,16 +22,143 @@ pub(crate) struct ParcelsOut {
     next_cursor: Option<String>,
 }
 
-/// Whose parcels: the caller's own, or, for operators, those of the owner they name.
-fn owner(query: &str, caller: Caller) -> Result<OwnerId, Problem> {
-    match parameter(query, "owner") {
-        None => Ok(caller.owner),
-        Some(name) => {
-            let owner: OwnerId =
-                name.parse().map_err(|error: InvalidOwner| Problem::invalid_parameter("owner", &error.to_string()))?;
-            if caller.sees(&owner) { Ok(owner) } else { Err(Problem::NotFound("owner")) }
+/// The owner that the caller names, if the caller may know of that owner's parcels.
+fn named_owner(query: &str, caller: &Caller) -> Result<Option<OwnerId>, Problem> {
+    let Some(name) = parameter(query, "owner") else { return Ok(None) };
+    let owner: OwnerId =
+        name.parse().map_err(|error: InvalidOwner| Problem::invalid_parameter("owner", &error.to_string()))?;
+    if caller.sees(&owner) { Ok(Some(owner)) } else { Err(Problem::NotFound("owner")) }
+}
+
+fn status(query: &str) -> Result<Option<ParcelStatus>, Problem> {
+    parameter(query, "status")
+        .map(|name| {
+            name.parse().map_err(|error: UnknownStatus| Problem::invalid_parameter("status", &error.to_string()))
+        })
+        .transpose()
+}
+
+/// What is looked for.
+#[derive(Debug, PartialEq, Eq)]
+enum Search {
+    /// Nothing in particular; an empty search box says no more.
+    Everything,
+    /// One parcel.
+    Number(TrackingNumber),
+    /// Those whose reference or recipient begins so.
+    Beginning(SearchPrefix),
+}
+
+fn search(query: &str) -> Result<Search, Problem> {
+    let Some(text) = parameter(query, "q").filter(|text| !text.trim().is_empty()) else {
+        return Ok(Search::Everything);
+    };
+    if let Ok(number) = text.trim().to_ascii_uppercase().parse() {
+        return Ok(Search::Number(number));
+    }
+    SearchPrefix::try_from(text)
+        .map(Search::Beginning)
+        .map_err(|error| Problem::invalid_parameter("q", &error.to_string()))
+}
+
+fn wrong_cursor() -> Problem {
+    Problem::invalid_parameter("cursor", "must be a nextCursor of this list")
+}
+
+/// A list in one or two stretches, the second after the first. Each is in one piece in an index.
+struct Stretches {
+    owner: OwnerId,
+    selections: Vec<ParcelSelection>,
+    /// Only those that are there now. With a search no index has them in one piece.
+    status: Option<ParcelStatus>,
+}
+
+impl Stretches {
+    fn of(search: &Search, owner: OwnerId, status: Option<ParcelStatus>) -> Self {
+        match (search, status) {
+            (Search::Beginning(prefix), status) => {
+                let selections = vec![
+                    ParcelSelection::ReferenceBegins(prefix.clone()),
+                    ParcelSelection::RecipientBegins(prefix.clone()),
+                ];
+                Self { owner, selections, status }
+            }
+            (_, Some(status)) => Self { owner, selections: vec![ParcelSelection::InStatus(status)], status: None },
+            (_, None) => Self { owner, selections: vec![ParcelSelection::All], status: None },
         }
     }
+
+    fn list(&self, stretch: usize) -> List<'_> {
+        List { owner: &self.owner, selection: &self.selections[stretch], status: self.status }
+    }
+
+    /// The stretch and the place in it that a cursor means.
+    fn place(&self, cursor: &str) -> Result<(usize, PageEnd), Problem> {
+        (0..self.selections.len())
+            .find_map(|stretch| Some((stretch, self.list(stretch).decode(cursor)?)))
+            .ok_or_else(wrong_cursor)
+    }
+
+    /// Whether the list shows a parcel of this stretch.
+    fn shows(&self, stretch: usize, parcel: &ParcelSummary) -> bool {
+        // Who is found by reference as well was shown there.
+        let shown_before = self.selections[..stretch].iter().any(|earlier| match (earlier, &parcel.reference) {
+            (ParcelSelection::ReferenceBegins(prefix), Some(reference)) => prefix.begins(reference.as_str()),
+            _ => false,
+        });
+        !shown_before && self.status.is_none_or(|status| parcel.status == status)
+    }
+
+    /// At most `limit` parcels from the cursor on, and the next cursor. One read of each stretch at most, so a page of
+    /// which much is not shown is short.
+    async fn page(
+        &self,
+        app: &App,
+        limit: u16,
+        cursor: Option<&str>,
+    ) -> Result<(Vec<ParcelSummary>, Option<String>), Problem> {
+        let (first, mut after) = match cursor.map(|cursor| self.place(cursor)).transpose()? {
+            Some((stretch, end)) => (stretch, Some(end)),
+            None => (0, None),
+        };
+        let mut shown = Vec::new();
+        for (stretch, selection) in self.selections.iter().enumerate().skip(first) {
+            let room = limit - u16::try_from(shown.len()).unwrap_or(limit);
+            // Most of what is read may be elsewhere.
+            let read = if self.status.is_some() { MAX_LIMIT } else { room };
+            let page = app.read_parcels.parcels_of(&self.owner, selection, read, after.take().as_ref()).await?;
+            for parcel in page.parcels {
+                let end = PageEnd::at(&parcel);
+                if self.shows(stretch, &parcel) {
+                    shown.push(parcel);
+                }
+                if shown.len() >= limit.into() && (page.end.as_ref() != Some(&end)) {
+                    return Ok((shown, Some(self.list(stretch).encode(&end))));
+                }
+            }
+            if let Some(end) = page.end {
+                return Ok((shown, Some(self.list(stretch).encode(&end))));
+            }
+        }
+        Ok((shown, None))
+    }
+}
+
+/// The one parcel with this number: an operator's search for it goes through all owners, unless one is named.
+async fn numbered(
+    app: &App,
+    number: &TrackingNumber,
+    caller: &Caller,
+    owner: Option<&OwnerId>,
+    status: Option<ParcelStatus>,
+) -> Result<Vec<ParcelSummary>, Problem> {
+    let Some(id) = app.read_parcels.numbered(number).await? else { return Ok(Vec::new()) };
+    let parcel = app.read_parcels.parcel(id).await?.filter(|parcel| {
+        caller.sees(&parcel.owner)
+            && owner.is_none_or(|owner| parcel.owner == *owner)
+            && status.is_none_or(|status| parcel.status == status)
+    });
+    Ok(parcel.map(ParcelSummary::from).into_iter().collect())
 }
 
 pub(crate) async fn list(
@@ -38,21 +167,21 @@ pub(crate) async fn list(
     RawQuery(query): RawQuery,
 ) -> Result<Json<ParcelsOut>, Problem> {
     let query = query.unwrap_or_default();
-    let limit = limit(&query)?;
-    let owner = owner(&query, caller)?;
-    let after: Option<PageEnd> = match parameter(&query, "cursor") {
-        None => None,
-        Some(text) => Some(
-            cursor::decode(&owner, &text)
-                .ok_or_else(|| Problem::invalid_parameter("cursor", "must be a nextCursor of this list"))?,
-        ),
-    };
+    let (limit, status, search) = (limit(&query)?, status(&query)?, search(&query)?);
+    let owner = named_owner(&query, &caller)?;
+    let cursor = parameter(&query, "cursor");
 
-    let page = app.read_parcels.parcels_of(&owner, limit, after.as_ref()).await?;
-    let ids: Vec<InvoiceId> = page.parcels.iter().map(|parcel| InvoiceId::of_parcel(parcel.id)).collect();
+    let (parcels, next_cursor) = match (&search, cursor) {
+        (Search::Number(_), Some(_)) => return Err(wrong_cursor()),
+        (Search::Number(number), None) => (numbered(&app, number, &caller, owner.as_ref(), status).await?, None),
+        (_, cursor) => {
+            let stretches = Stretches::of(&search, owner.unwrap_or(caller.owner), status);
+            stretches.page(&app, limit, cursor.as_deref()).await?
+        }
+    };
+    let ids: Vec<InvoiceId> = parcels.iter().map(|parcel| InvoiceId::of_parcel(parcel.id)).collect();
     let mut invoices = app.read_invoices.summaries(&ids).await?;
-    let parcels = page
-        .parcels
+    let parcels = parcels
         .into_iter()
         .zip(ids)
         .map(|(parcel, id)| {
@@ -60,6 +189,24 @@ pub(crate) async fn list(
             ParcelSummaryOut::new(parcel, invoice)
         })
         .collect();
-    let next_cursor = page.end.map(|end| cursor::encode(&owner, &end));
     Ok(Json(ParcelsOut { parcels, next_cursor }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_is_for_a_number_if_it_can_be_one() {
+        let number = |text: &str| Search::Number(text.parse().unwrap());
+        assert_eq!(search("q=LCL48291057"), Ok(number("LCL48291057")));
+        assert_eq!(search("q=+lcl48291057+"), Ok(number("LCL48291057")));
+        assert_eq!(search("q="), Ok(Search::Everything));
+        assert_eq!(search("q=%20"), Ok(Search::Everything));
+        for query in ["q=LCL48291058", "q=tan", "q=%E9%99%88", "q=LCL"] {
+            assert!(matches!(search(query), Ok(Search::Beginning(_))), "{query}");
+        }
+        assert!(search("q=a%0Ab").is_err());
+        assert!(search(&format!("q={}", "a".repeat(101))).is_err());
+    }
 }

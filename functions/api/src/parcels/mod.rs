@@ -1,11 +1,24 @@
-//! Parcels: create one, list them, look at one.
+//! Parcels: create one, list and search them, look at one, move it along, prove its delivery.
 
+mod cancel;
 mod create;
 mod cursor;
 mod get;
+mod idempotency;
 mod list;
 mod out;
+mod path_parcel;
+mod proof;
+mod report_event;
+mod step;
+mod upload_proof;
 
-pub(crate) use create::{IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED, create};
+pub(crate) use cancel::cancel;
+pub(crate) use create::create;
 pub(crate) use get::{get, of_caller as get_of_caller};
+pub(crate) use idempotency::{IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED};
 pub(crate) use list::list;
+pub(crate) use path_parcel::PathParcel;
+pub(crate) use proof::proof;
+pub(crate) use report_event::report_event;
+pub(crate) use upload_proof::upload_proof;

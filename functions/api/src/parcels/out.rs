@@ -1,7 +1,7 @@
 //! Parcels as the API shows them.
 
-use parceltrack::domain::{InvoiceId, InvoiceStatus, Parcel, ParcelStatus, TrackingEvent};
-use parceltrack::ports::InvoiceSummary;
+use parceltrack::domain::{InvoiceId, InvoiceStatus, Parcel, ParcelStatus, ProofOfDelivery, TrackingEvent, Weight};
+use parceltrack::ports::{InvoiceSummary, ParcelSummary};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -21,6 +21,8 @@ pub(crate) struct ParcelSummaryOut {
     phone: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reference: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weight_grams: Option<u16>,
     status: ParcelStatus,
     created_at: String,
     updated_at: String,
@@ -29,16 +31,34 @@ pub(crate) struct ParcelSummaryOut {
 
 /// A parcel with its timeline.
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct ParcelOut {
     #[serde(flatten)]
     summary: ParcelSummaryOut,
     events: Vec<EventOut>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proof_of_delivery: Option<ProofOut>,
+}
+
+/// A line of a timeline.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct EventOut {
+    id: Uuid,
+    status: ParcelStatus,
+    at: String,
+    recorded_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    location: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 #[derive(Serialize)]
-struct EventOut {
-    status: ParcelStatus,
+#[serde(rename_all = "camelCase")]
+struct ProofOut {
     at: String,
+    content_type: &'static str,
 }
 
 #[derive(Serialize)]
@@ -50,7 +70,7 @@ struct InvoiceSummaryOut {
 }
 
 impl ParcelSummaryOut {
-    pub(crate) fn new(parcel: Parcel, invoice: Option<InvoiceSummary>) -> Self {
+    pub(crate) fn new(parcel: ParcelSummary, invoice: Option<InvoiceSummary>) -> Self {
         Self {
             id: parcel.id.0,
             tracking_number: parcel.tracking_number.into(),
@@ -60,6 +80,7 @@ impl ParcelSummaryOut {
             postal_code: parcel.postal_code.map(Into::into),
             phone: parcel.phone.map(Into::into),
             reference: parcel.reference.map(Into::into),
+            weight_grams: parcel.weight.map(Weight::grams),
             status: parcel.status,
             created_at: parcel.created_at.to_string(),
             updated_at: parcel.updated_at.to_string(),
@@ -69,14 +90,28 @@ impl ParcelSummaryOut {
 }
 
 impl ParcelOut {
-    pub(crate) fn new(mut parcel: Parcel, invoice: Option<InvoiceSummary>) -> Self {
+    pub(crate) fn new(mut parcel: Parcel, invoice: Option<InvoiceSummary>, proof: Option<ProofOfDelivery>) -> Self {
         let events = std::mem::take(&mut parcel.events);
         Self {
-            summary: ParcelSummaryOut::new(parcel, invoice),
-            events: events
-                .into_iter()
-                .map(|TrackingEvent { status, at }| EventOut { status, at: at.to_string() })
-                .collect(),
+            summary: ParcelSummaryOut::new(parcel.into(), invoice),
+            events: events.into_iter().map(EventOut::from).collect(),
+            proof_of_delivery: proof.map(|ProofOfDelivery { at, photo_type }| ProofOut {
+                at: at.to_string(),
+                content_type: photo_type.media_type(),
+            }),
+        }
+    }
+}
+
+impl From<TrackingEvent> for EventOut {
+    fn from(event: TrackingEvent) -> Self {
+        Self {
+            id: event.id.0,
+            status: event.status,
+            at: event.at.to_string(),
+            recorded_at: event.recorded_at.to_string(),
+            location: event.location.map(Into::into),
+            note: event.note.map(Into::into),
         }
     }
 }

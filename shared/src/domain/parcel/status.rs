@@ -1,20 +1,9 @@
-//! Parcels, and the steps that a parcel may take.
+//! Where a parcel is, and where it may go from there.
+
+use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
-
-use super::{EmailAddress, OwnerId, PostalCode, Text, Timestamp, TrackingNumber};
-
-/// The id of a parcel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct ParcelId(pub Uuid);
-
-impl std::fmt::Display for ParcelId {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        self.0.fmt(formatter)
-    }
-}
 
 /// Where a parcel is on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +24,37 @@ pub enum ParcelStatus {
     Cancelled,
 }
 
+/// The text names no status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be Created, InTransit, OutForDelivery, Delivered, DeliveryFailed, Returned or Cancelled")]
+pub struct UnknownStatus;
+
 impl ParcelStatus {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Created,
+        Self::InTransit,
+        Self::OutForDelivery,
+        Self::Delivered,
+        Self::DeliveryFailed,
+        Self::Returned,
+        Self::Cancelled,
+    ];
+
+    /// Its name, in the API and in the tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Created => "Created",
+            Self::InTransit => "InTransit",
+            Self::OutForDelivery => "OutForDelivery",
+            Self::Delivered => "Delivered",
+            Self::DeliveryFailed => "DeliveryFailed",
+            Self::Returned => "Returned",
+            Self::Cancelled => "Cancelled",
+        }
+    }
+
     /// Whether a parcel may go from here to `next` in one step.
     #[must_use]
     pub fn may_become(self, next: Self) -> bool {
@@ -60,44 +79,18 @@ impl ParcelStatus {
     }
 }
 
-/// One line of a parcel's timeline.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TrackingEvent {
-    /// What the parcel became.
-    pub status: ParcelStatus,
-    /// When it became that.
-    pub at: Timestamp,
+impl FromStr for ParcelStatus {
+    type Err = UnknownStatus;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|status| status.name() == name).ok_or(UnknownStatus)
+    }
 }
 
-/// What is delivered, to whom, and how far it has come.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parcel {
-    /// Its id.
-    pub id: ParcelId,
-    /// The merchant whose parcel it is.
-    pub owner: OwnerId,
-    /// Unique among all parcels.
-    pub tracking_number: TrackingNumber,
-    /// Who gets it.
-    pub recipient: Text<200>,
-    /// Where its invoice is mailed to.
-    pub email: EmailAddress,
-    /// Where it goes.
-    pub address: Option<Text<300>>,
-    /// Where it goes, in six digits.
-    pub postal_code: Option<PostalCode>,
-    /// The recipient's telephone number, as written.
-    pub phone: Option<Text<30>>,
-    /// The merchant's own word for it, such as an order number.
-    pub reference: Option<Text<100>>,
-    /// Where it is now.
-    pub status: ParcelStatus,
-    /// When it was created.
-    pub created_at: Timestamp,
-    /// When it last changed.
-    pub updated_at: Timestamp,
-    /// Its timeline, oldest first.
-    pub events: Vec<TrackingEvent>,
+impl fmt::Display for ParcelStatus {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
 }
 
 #[cfg(test)]
@@ -118,11 +111,22 @@ mod tests {
 
     #[test]
     fn a_final_status_stays() {
-        use ParcelStatus::{Cancelled, Created, Delivered, DeliveryFailed, InTransit, OutForDelivery, Returned};
+        use ParcelStatus::{Cancelled, Delivered, Returned};
         for last in [Delivered, Returned, Cancelled] {
-            for next in [Created, InTransit, OutForDelivery, Delivered, DeliveryFailed, Returned, Cancelled] {
+            for next in ParcelStatus::ALL {
                 assert!(!last.may_become(next));
             }
+        }
+    }
+
+    #[test]
+    fn a_status_has_one_name_in_the_api_and_in_the_tables() {
+        for status in ParcelStatus::ALL {
+            assert_eq!(status.name().parse(), Ok(status));
+            assert_eq!(serde_json::to_value(status).unwrap(), status.name());
+        }
+        for name in ["", "created", "Lost", "Created "] {
+            assert_eq!(name.parse::<ParcelStatus>(), Err(UnknownStatus), "{name}");
         }
     }
 }

@@ -1,0 +1,33 @@
+//! `POST /api/parcels/{id}/cancel`: calls a parcel off that nobody has picked up yet.
+
+use axum::Json;
+use axum::extract::State;
+use parceltrack::domain::{EventReport, InvoiceId, Parcel, ParcelStatus};
+
+use super::out::ParcelOut;
+use super::step::{self, Step};
+use super::{PathParcel, get};
+use crate::App;
+use crate::caller::{Allowed, CancelParcels};
+use crate::problem::Problem;
+
+pub(crate) async fn cancel(
+    State(app): State<App>,
+    Allowed { caller, .. }: Allowed<CancelParcels>,
+    PathParcel(id): PathParcel,
+) -> Result<Json<ParcelOut>, Problem> {
+    let report = EventReport { status: ParcelStatus::Cancelled, at: None, location: None, note: None };
+    let own = |parcel: Option<Parcel>| get::of_caller(parcel, &caller);
+    let parcel = match step::take(&app, id, &report, own, |_| Ok(None)).await {
+        Ok(Step::Taken { parcel, .. } | Step::TakenBefore { parcel, .. }) => parcel,
+        // Called off before, with other words: it is what the caller wants.
+        Err(Problem::StepNotAllowed { current: ParcelStatus::Cancelled, .. }) => {
+            own(app.read_parcels.parcel(id).await?)?
+        }
+        // Only a request with a key is replayed, and this one has none.
+        Ok(Step::Replayed { .. }) => return Err(Problem::Internal),
+        Err(problem) => return Err(problem),
+    };
+    let invoice = app.read_invoices.summaries(&[InvoiceId::of_parcel(id)]).await?.pop();
+    get::shown(&app, parcel, invoice).await.map(Json)
+}
