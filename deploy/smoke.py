@@ -79,7 +79,7 @@ def page(url):
         if not headers.get(name):
             raise Failed(f"{url}/ has no {name}")
     _, content = expect(200, "GET", f"{url}/config.json")
-    if json.loads(content) != {}:
+    if json.loads(content).keys() - {"rush"}:
         raise Failed("config.json is that of a laptop")
     step("GET /: the page, with its security headers")
 

@@ -73,6 +73,7 @@ impl Api {
             reopen_invoices: shared.clone(),
             readdress_invoices: shared.clone(),
             suppressions: shared.clone(),
+            failed_invoices: shared.clone(),
             tickets: shared.clone(),
             pdf_links: shared.clone(),
             tracking_numbers: shared.clone(),

@@ -5,6 +5,7 @@
 mod api_keys;
 mod dead_letters;
 mod delivery;
+mod failed_invoices;
 mod parcels;
 mod proofs;
 mod throughput;
@@ -16,6 +17,7 @@ use async_trait::async_trait;
 pub use api_keys::{ManageApiKeys, ReadApiKeys, Revocation};
 pub use dead_letters::{BuriedTicket, NoteDrops, ReaddressInvoices, ReopenInvoices, TakeDeadLetters};
 pub use delivery::{AddSuppression, ReadSuppressions, RecordDelivery, RemoveSuppression};
+pub use failed_invoices::{FailedInvoice, FailedPage, FailedPageEnd, ListFailedInvoices};
 pub use parcels::{
     CreateParcels, EventRecording, IdempotencyClaim, PageEnd, ParcelCreation, ParcelPage, ParcelSelection,
     ParcelSummary, ReadAnswers, ReadParcels, RecordEvents, SeenParcel, StoredAnswer,
@@ -253,11 +255,20 @@ pub trait StorePdf: Send + Sync {
     async fn store(&self, key: &str, pdf: Vec<u8>) -> Result<(), PortError>;
 }
 
+/// What a browser does with a PDF (RFC 6266).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disposition {
+    /// Shows it.
+    Inline,
+    /// Saves it.
+    Attachment,
+}
+
 /// Makes links to stored PDFs (API).
 #[async_trait]
 pub trait LinkToPdf: Send + Sync {
     /// A URL that opens this one object for a few minutes, without credentials.
-    async fn link(&self, pdf: &StoredPdf, file_name: &str) -> Result<String, PortError>;
+    async fn link(&self, pdf: &StoredPdf, file_name: &str, disposition: Disposition) -> Result<String, PortError>;
 }
 
 /// A mail to one recipient.

@@ -5,10 +5,11 @@ const STRANGER = { detail: "What answers at the API's address is not ParcelTrack
 
 /** A problem answer, or none at all (status 0). */
 export class ApiError extends Error {
-  constructor(status, { title, detail, errors, requestId } = {}) {
+  constructor(status, { title, detail, errors, requestId } = {}, retryAfter = NaN) {
     super(detail || title || (status ? `The API answered with an error (${status}).` : "The API does not answer."));
     this.status = status;
     this.requestId = requestId;
+    this.retryAfter = retryAfter; // seconds, NaN if the API named none
     this.fields = (Array.isArray(errors) ? errors : []).map(({ field, message }) => ({
       field: String(field ?? "").replace(/^\//, ""),
       message: String(message ?? ""),
@@ -19,11 +20,16 @@ export class ApiError extends Error {
   get unsure() {
     return this.status === 0 || this.status >= 500;
   }
+
+  /** True if the same request would get the same answer again. */
+  get lasting() {
+    return this.status >= 400 && this.status < 500 && ![408, 429].includes(this.status);
+  }
 }
 
-/** The calls this page makes of the API at `base`, with the key that `holder` has. */
+/** The calls these pages make of the API at `base`, with the key that `holder` has. */
 export function connect(base, holder) {
-  async function call(method, path, { body, headers = {}, signal } = {}) {
+  async function call(method, path, { body, headers = {}, signal, open = false } = {}) {
     const limit = AbortSignal.timeout(TIMEOUT_MS);
     const request = { method, headers: { Accept: "application/json", ...headers }, cache: "no-store" };
     request.signal = signal ? AbortSignal.any([signal, limit]) : limit;
@@ -31,8 +37,8 @@ export function connect(base, holder) {
       request.body = JSON.stringify(body);
       request.headers["Content-Type"] = "application/json";
     }
-    const key = holder.current() ?? (await holder.ask(""));
-    request.headers.Authorization = `Bearer ${key}`;
+    const key = open ? null : (holder.current() ?? (await holder.ask("")));
+    if (key) request.headers.Authorization = `Bearer ${key}`;
     let answer, text;
     try {
       answer = await fetch(base + path, request);
@@ -41,27 +47,38 @@ export function connect(base, holder) {
       throw new ApiError(0);
     }
     const content = parse(text);
-    if (answer.status === 401) {
+    if (answer.status === 401 && key) {
       // Another call may have brought a new key meanwhile.
       if (holder.current() === key) await holder.ask("This key is not good, or not any more.");
       return call(method, path, { body, headers, signal });
     }
-    if (!answer.ok) throw new ApiError(answer.status, content);
+    if (!answer.ok) throw new ApiError(answer.status, content, parseInt(answer.headers.get("Retry-After"), 10));
     if (!content) throw new ApiError(0, STRANGER);
     return content;
+  }
+
+  async function list(name, path, query, signal) {
+    const given = Object.entries(query).filter(([, value]) => value);
+    const page = await call("GET", `${path}?${new URLSearchParams(given)}`, { signal });
+    if (!Array.isArray(page[name])) throw new ApiError(0, STRANGER);
+    return page;
   }
 
   const part = encodeURIComponent;
   return {
     createParcel: (parcel, key) => call("POST", "/api/parcels", { body: parcel, headers: { "Idempotency-Key": key } }),
+    parcels: (query, signal) => list("parcels", "/api/parcels", query, signal),
+    parcel: (id, signal) => call("GET", `/api/parcels/${part(id)}`, { signal }),
+    cancelParcel: (id) => call("POST", `/api/parcels/${part(id)}/cancel`),
+    proofAddress: async (id, signal) => (await call("GET", `/api/parcels/${part(id)}/proof-of-delivery`, { signal })).url,
     requestInvoice: (parcelId) => call("POST", `/api/parcels/${part(parcelId)}/invoice`),
     invoice: (id, signal) => call("GET", `/api/invoices/${part(id)}`, { signal }),
-    pdfAddress: async (id) => (await call("GET", `/api/invoices/${part(id)}/pdf`)).url,
-    parcels: async (limit, cursor, signal) => {
-      const page = await call("GET", `/api/parcels?limit=${limit}${cursor ? `&cursor=${part(cursor)}` : ""}`, { signal });
-      if (!Array.isArray(page.parcels)) throw new ApiError(0, STRANGER);
-      return page;
-    },
+    pdfAddress: async (id, disposition = "inline") => (await call("GET", `/api/invoices/${part(id)}/pdf?disposition=${disposition}`)).url,
+    resendInvoice: (id) => call("POST", `/api/invoices/${part(id)}/resend`),
+    correctEmail: (id, email) => call("PUT", `/api/invoices/${part(id)}/email`, { body: { email } }),
+    failedInvoices: (query, signal) => list("invoices", "/api/invoices", { status: "Failed", ...query }, signal),
+    queue: (signal) => call("GET", "/api/queue", { signal }),
+    track: (number, signal) => call("GET", `/api/track/${part(number)}`, { signal, open: true }),
   };
 }
 

@@ -1,7 +1,5 @@
 // Guarantee: the caller's key is kept for this tab alone, and asked for whenever the API takes none of ours.
 
-import { byId, setText } from "./dom.js";
-
 const PLACE = "parceltrack-key";
 
 /** The key of this tab; `given` is what the page's settings offer, on a laptop. */
@@ -11,27 +9,29 @@ export function keyHolder(given) {
 
   /** Asks until there is another key; several who ask at once share one dialog. */
   function ask(why) {
-    asking ??= new Promise((resolve) => {
-      const dialog = byId("key");
-      const input = dialog.querySelector("input");
-      setText(byId("key-error"), why);
-      dialog.querySelector("form").addEventListener("submit", (event) => {
-        event.preventDefault();
-        const typed = input.value.trim();
-        if (!typed) return;
-        key = typed;
-        sessionStorage.setItem(PLACE, key);
-        input.value = "";
-        dialog.close();
-        asking = null;
-        resolve(key);
-      }, { once: true });
-      // Without a key there is nothing to see behind the dialog.
-      dialog.addEventListener("cancel", (event) => event.preventDefault());
-      dialog.showModal();
+    asking ??= dialog({ why }).then((typed) => {
+      asking = null;
+      keep(typed);
+      return key;
     });
     return asking;
   }
 
-  return { current: () => key, ask };
+  /** Offers to use another key; true if one was given. */
+  async function change() {
+    if (asking) return false;
+    const typed = await dialog({ why: "", mayKeep: true });
+    if (typed) keep(typed);
+    return Boolean(typed);
+  }
+
+  function keep(typed) {
+    key = typed;
+    sessionStorage.setItem(PLACE, key);
+  }
+
+  return { current: () => key, ask, change };
 }
+
+// Most visits have a key already.
+const dialog = async (how) => (await import("./key-dialog.js")).askForKey(how);

@@ -17,6 +17,15 @@ const INVOICE = {
   Failed: { word: "Failed", icon: "alert", tone: "bad" },
 };
 
+const DELIVERY = {
+  Delivered: "The recipient's mail server has it.",
+  Bounced: "The mail came back.",
+  Complained: "The recipient called it spam.",
+};
+
+/** The statuses of a parcel, in the order of its way. */
+export const PARCEL_STATUSES = Object.keys(PARCEL);
+
 const other = (status) => ({ word: String(status), icon: "clock", tone: "calm" });
 export const parcelBadge = (status) => PARCEL[status] ?? other(status);
 export const invoiceBadge = (status) => INVOICE[status] ?? other(status);
@@ -24,23 +33,29 @@ export const invoiceBadge = (status) => INVOICE[status] ?? other(status);
 /** True while the invoice is still on its way to the recipient. */
 export const isWaiting = (status) => status === "Pending" || status === "Generated";
 
-/** What happens to an invoice, in a sentence. `detail` is the full invoice once it has been read. */
+/** What happens to an invoice, in plain words. `detail` is the full invoice once it has been read. */
 export function invoiceNote({ status, reason }, detail) {
-  const attempts = detail?.attempts?.length ?? 0;
+  const attempts = detail?.attemptCount ?? detail?.attempts?.length ?? 0;
   if (status === "Failed") return `Not sent: ${withStop(reason || detail?.reason || "no reason was given")}`;
   if (status === "Sent") {
-    return `E-mailed ${detail?.sentAt ? when(detail.sentAt) : "to the recipient"}${attempts > 1 ? `, on attempt ${attempts}` : ""}.`;
+    const sent = `E-mailed ${detail?.sentAt ? when(detail.sentAt) : "to the recipient"}${attempts > 1 ? `, on attempt ${attempts}` : ""}.`;
+    return [sent, DELIVERY[detail?.delivery], detail?.deliveryReason && withStop(detail.deliveryReason)].filter(Boolean).join(" ");
   }
   if (!isWaiting(status)) return "";
   if (attempts === 0) return status === "Pending" ? "In the queue, the PDF comes next." : "The PDF is ready, the e-mail is on its way.";
-  const next = detail.nextAttemptAt ? until(Date.parse(detail.nextAttemptAt)) : "shortly";
+  const { outcome, reason: why } = detail.attempts.at(-1) ?? {};
+  // A parked invoice is tried when it is due; any other has a ticket on the queue, and the due time is only its guard.
+  const next = outcome === "Parked" && detail.nextAttemptAt ? until(Date.parse(detail.nextAttemptAt)) : "in a moment";
   const waiting = status === "Pending" ? "Waiting to make the PDF" : "Waiting for the mail server";
-  const why = detail.attempts.at(-1).reason;
-  const count = attempts === 1 ? "1 attempt" : `${attempts} attempts`;
-  return `${waiting}: ${count} so far, next try ${next}.${why ? ` Last answer: ${withStop(why)}` : ""}`;
+  return `${waiting}, next try ${next}, attempt ${attempts + 1}.${why ? ` Last answer: ${withStop(why)}` : ""}`;
 }
 
-const withStop = (text) => (/[.!?。]$/.test(text) ? text : `${text}.`);
+export const withStop = (text) => (/[.!?。]$/.test(text) ? text : `${text}.`);
+
+/** A number and its noun. */
+export const count = (number, noun, nouns = `${noun}s`) => `${whole.format(number)} ${number === 1 ? noun : nouns}`;
+export const whole = new Intl.NumberFormat("en-SG", { maximumFractionDigits: 0 });
+export const tenths = new Intl.NumberFormat("en-SG", { maximumFractionDigits: 1 });
 
 const inSingapore = (options) => new Intl.DateTimeFormat("en-SG", { timeZone: "Asia/Singapore", ...options });
 const hourAndMinute = inSingapore({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
@@ -64,6 +79,12 @@ export const clockTime = (at) => withSeconds.format(at);
 /** How long until a moment. */
 export function until(at, now = Date.now()) {
   const seconds = Math.ceil((at - now) / 1000);
-  if (!(seconds > 0)) return "any moment";
-  return seconds < 100 ? `in ${seconds}\u00a0s` : `in ${Math.round(seconds / 60)}\u00a0min`;
+  return seconds > 0 ? `in ${duration(seconds)}` : "any moment";
+}
+
+/** So many seconds, as one says it. */
+export function duration(seconds) {
+  if (seconds < 100) return `${Math.ceil(seconds)}\u00a0s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 100 ? `${minutes}\u00a0min` : `${Math.round(minutes / 60)}\u00a0h`;
 }

@@ -7,7 +7,10 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
-use local_stack::{LocalStack, Options, Ports, PythonProblem, STACK_VARIABLE, find_python, virtual_environment};
+use local_stack::{
+    DRIVER_KEY, LocalStack, MERCHANT_KEY, OPERATOR_KEY, OTHER_MERCHANT_KEY, Options, Ports, PythonProblem,
+    STACK_VARIABLE, find_python, virtual_environment,
+};
 use tokio::process::Command;
 
 use crate::interrupt::interruptible;
@@ -29,6 +32,8 @@ enum Step {
     Build,
     /// Unit tests, and the tests of each function against a local stack
     Tests,
+    /// The pages, in Chromium, against a local stack
+    Page,
     /// One parcel, end to end
     Smoke,
     /// The 11.11 drill
@@ -82,6 +87,7 @@ impl Step {
             Self::Tools => tools().await,
             Self::Build => cargo(root, &["test", "--workspace", "--no-run"]).status_ok().await,
             Self::Tests => tests(root).await,
+            Self::Page => page(root).await,
             Self::Smoke => smoke::run(&target::Arguments::default()).await,
             Self::Drill => drill::run(&target::Arguments::default()).await,
             Self::Rush => rush::run(&rush::Arguments::small()).await,
@@ -107,6 +113,9 @@ async fn tools() -> Result<()> {
     if !runs("qpdf", "--version").await {
         packages.push("qpdf");
     }
+    if chromium().await.is_none() {
+        packages.push("chromium");
+    }
     if packages.is_empty() {
         println!("Everything needed is there.");
         return Ok(());
@@ -124,6 +133,16 @@ async fn tools() -> Result<()> {
     apt.status_ok().await
 }
 
+/// The browser by one of the names that it has.
+async fn chromium() -> Option<&'static str> {
+    for name in ["chromium", "chromium-browser", "google-chrome"] {
+        if runs(name, "--version").await {
+            return Some(name);
+        }
+    }
+    None
+}
+
 async fn runs(program: &str, argument: &str) -> bool {
     let mut command = Command::new(program);
     command.arg(argument).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -131,7 +150,37 @@ async fn runs(program: &str, argument: &str) -> bool {
 }
 
 async fn tests(root: &Path) -> Result<()> {
-    let state_dir = root.join(".local/test");
+    against_own_stack(root, "test", async |addresses| {
+        let mut cargo = cargo(root, &["test", "--workspace"]);
+        cargo.env(STACK_VARIABLE, addresses).status_ok().await
+    })
+    .await
+}
+
+async fn page(root: &Path) -> Result<()> {
+    let venv = virtual_environment(root, "page", &progress()).await?;
+    let chromium = chromium().await.context("there is no Chromium: `cargo xtask test --only tools` says what to do")?;
+    against_own_stack(root, "test-page", async |addresses| {
+        let mut pytest = Command::new(venv.join("bin/python"));
+        // Nothing is written beside the tests.
+        pytest.args(["-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "web-tests"]).current_dir(root);
+        pytest.env(STACK_VARIABLE, addresses).env("PARCELTRACK_CHROMIUM", chromium);
+        for (role, key) in [
+            ("OPERATOR", OPERATOR_KEY),
+            ("MERCHANT", MERCHANT_KEY),
+            ("OTHER_MERCHANT", OTHER_MERCHANT_KEY),
+            ("DRIVER", DRIVER_KEY),
+        ] {
+            pytest.env(format!("PARCELTRACK_{role}_KEY"), key);
+        }
+        pytest.status_ok().await
+    })
+    .await
+}
+
+/// Runs `work` while a stack of its own is up; it is given the file with the stack's addresses.
+async fn against_own_stack(root: &Path, name: &str, work: impl AsyncFnOnce(&Path) -> Result<()>) -> Result<()> {
+    let state_dir = root.join(".local").join(name);
     let stack = LocalStack::start(Options {
         root: root.to_owned(),
         ports: Ports::free(),
@@ -142,10 +191,9 @@ async fn tests(root: &Path) -> Result<()> {
         progress: progress(),
     })
     .await?;
-    let mut cargo = cargo(root, &["test", "--workspace"]);
-    cargo.env(STACK_VARIABLE, LocalStack::addresses_file(&state_dir));
+    let addresses = LocalStack::addresses_file(&state_dir);
     let result = tokio::select! {
-        result = cargo.status_ok() => result,
+        result = work(&addresses) => result,
         crash = stack.crashed() => Err(anyhow::anyhow!(crash)),
     };
     stack.stop().await;

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use parceltrack::domain::{Billing, TrackingNumber};
 use parceltrack::ports::{
-    Clock, CreateInvoices, CreateParcels, DrawTrackingNumber, ExpectProofs, KeepProofs, LinkToPdf, ReadAnswers,
-    ReadInvoices, ReadParcels, ReadSuppressions, ReaddressInvoices, RecordEvents, ReopenInvoices, SendTicket,
+    Clock, CreateInvoices, CreateParcels, DrawTrackingNumber, ExpectProofs, KeepProofs, LinkToPdf, ListFailedInvoices,
+    ReadAnswers, ReadInvoices, ReadParcels, ReadSuppressions, ReaddressInvoices, RecordEvents, ReopenInvoices,
+    SendTicket,
 };
 
 use crate::KeyRing;
@@ -38,6 +39,8 @@ pub struct App {
     pub readdress_invoices: Arc<dyn ReaddressInvoices>,
     /// Knows who gets no mail any more.
     pub suppressions: Arc<dyn ReadSuppressions>,
+    /// Lists failed invoices.
+    pub failed_invoices: Arc<dyn ListFailedInvoices>,
     /// Puts tickets on the queue.
     pub tickets: Arc<dyn SendTicket>,
     /// Makes links to PDFs.

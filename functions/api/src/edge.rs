@@ -67,6 +67,7 @@ pub fn router(app: App, allowed_origins: &[HeaderValue]) -> Router {
         .route("/api/parcels/{id}/invoice", post(invoices::request))
         .route("/api/parcels/{id}/proof-of-delivery", post(parcels::upload_proof).get(parcels::proof))
         .route("/api/track/{tracking_number}", get(tracking::track))
+        .route("/api/invoices", get(invoices::list_failed))
         .route("/api/invoices/{id}", get(invoices::get))
         .route("/api/invoices/{id}/pdf", get(invoices::pdf))
         .route("/api/queue", get(queue::get))

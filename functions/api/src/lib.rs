@@ -16,6 +16,7 @@ mod links;
 mod parcels;
 mod path_id;
 mod problem;
+mod query;
 mod queue;
 mod settings;
 mod signed_link;

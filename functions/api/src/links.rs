@@ -5,6 +5,7 @@ use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, REFERRER_POLICY};
 use parceltrack::domain::LinkToken;
+use parceltrack::ports::Disposition;
 
 use crate::App;
 use crate::invoices::redirect_to_pdf;
@@ -23,7 +24,7 @@ pub(crate) async fn open(State(app): State<App>, Path(token): Path<String>) -> R
         return Ok(page(StatusCode::NOT_FOUND, UNKNOWN));
     }
     match invoice.link_expires {
-        Some(expires) if app.clock.now() < expires => redirect_to_pdf(&app, &invoice).await,
+        Some(expires) if app.clock.now() < expires => redirect_to_pdf(&app, &invoice, Disposition::Inline).await,
         Some(_) => Ok(page(StatusCode::GONE, EXPIRED)),
         None => Ok(page(StatusCode::NOT_FOUND, UNKNOWN)),
     }

@@ -1,10 +1,13 @@
 //! Invoices, as the API creates, the worker works on and the relay moves them.
 
 use async_trait::async_trait;
-use parceltrack::domain::{Attempt, Invoice, InvoiceId, Lease, LeaseHolder, Mailing, StoredPdf, Timestamp};
+use parceltrack::domain::{
+    Attempt, Invoice, InvoiceId, InvoiceStatus, Lease, LeaseHolder, Mailing, StoredPdf, Timestamp,
+};
 use parceltrack::ports::{
-    Claim, CreateInvoices, DueInvoice, DuePage, Held, InvoiceCreation, InvoiceSummary, LetGo, NewInvoice, PortError,
-    ReadInvoices, RelayInvoices, StepTaken, WorkOnInvoices,
+    Claim, CreateInvoices, DueInvoice, DuePage, FailedInvoice, FailedPage, FailedPageEnd, Held, InvoiceCreation,
+    InvoiceSummary, LetGo, ListFailedInvoices, NewInvoice, PortError, ReadInvoices, RelayInvoices, StepTaken,
+    WorkOnInvoices,
 };
 
 use super::{Ports, unavailable};
@@ -48,6 +51,21 @@ impl ReadInvoices for Ports {
             reason: row.reason.clone(),
         };
         Ok(rows.map(summary).collect())
+    }
+}
+
+#[async_trait]
+impl ListFailedInvoices for Ports {
+    async fn failed(&self, limit: u16, _: Option<FailedPageEnd>) -> Result<FailedPage, PortError> {
+        let world = self.gate.world();
+        let failed = world.invoices.rows().iter().filter(|row| row.status == InvoiceStatus::Failed);
+        let invoices = failed
+            .filter_map(|row| {
+                let invoice = world.invoices.invoice(row.content.id)?;
+                Some(FailedInvoice { failed_at: invoice.updated_at, invoice })
+            })
+            .take(limit.into());
+        Ok(FailedPage { invoices: invoices.collect(), end: None })
     }
 }
 

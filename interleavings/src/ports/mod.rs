@@ -13,7 +13,7 @@ pub use api_keys::clients_key;
 use async_trait::async_trait;
 use invoice_worker::{RenderFailed, RenderPdf, Rendered};
 use parceltrack::domain::{InvoiceContent, InvoiceId, StoredPdf, Timestamp};
-use parceltrack::ports::{Clock, LinkToPdf, PortError, StorePdf};
+use parceltrack::ports::{Clock, Disposition, LinkToPdf, PortError, StorePdf};
 use sha2::{Digest as _, Sha256};
 
 use crate::gate::{Gate, Op, digest};
@@ -67,7 +67,7 @@ fn sha256(bytes: &[u8]) -> String {
 
 #[async_trait]
 impl LinkToPdf for Ports {
-    async fn link(&self, pdf: &StoredPdf, _: &str) -> Result<String, PortError> {
+    async fn link(&self, pdf: &StoredPdf, _: &str, _: Disposition) -> Result<String, PortError> {
         Ok(format!("https://bucket.example/{}", pdf.key))
     }
 }

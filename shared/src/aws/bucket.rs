@@ -8,7 +8,7 @@ use aws_sdk_s3::presigning::PresigningConfig;
 
 use super::failure::port_error;
 use crate::domain::StoredPdf;
-use crate::ports::{LinkToPdf, PortError, StorePdf};
+use crate::ports::{Disposition, LinkToPdf, PortError, StorePdf};
 
 /// Long enough to follow a redirect, short enough to be of no use to whom it leaks.
 const LINK_LIFETIME: Duration = Duration::from_mins(5);
@@ -46,7 +46,11 @@ impl StorePdf for InvoiceBucket {
 
 #[async_trait]
 impl LinkToPdf for InvoiceBucket {
-    async fn link(&self, pdf: &StoredPdf, file_name: &str) -> Result<String, PortError> {
+    async fn link(&self, pdf: &StoredPdf, file_name: &str, disposition: Disposition) -> Result<String, PortError> {
+        let disposition = match disposition {
+            Disposition::Inline => "inline",
+            Disposition::Attachment => "attachment",
+        };
         let expires =
             PresigningConfig::expires_in(LINK_LIFETIME).map_err(|error| PortError::Broken(error.to_string()))?;
         let request = self
@@ -55,7 +59,7 @@ impl LinkToPdf for InvoiceBucket {
             .bucket(&self.name)
             .key(&pdf.key)
             .response_content_type("application/pdf")
-            .response_content_disposition(format!("inline; filename=\"{file_name}\""))
+            .response_content_disposition(format!("{disposition}; filename=\"{file_name}\""))
             .presigned(expires)
             .await
             .map_err(|error| port_error(&error))?;

@@ -2,6 +2,7 @@
 
 mod backlog;
 mod delivery;
+mod failed;
 mod reopening;
 
 use std::time::Duration;
@@ -93,6 +94,8 @@ struct InvoiceRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    failed_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     sent_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     provider_message_id: Option<ProviderMessageId>,
@@ -177,6 +180,7 @@ impl CreateInvoices for InvoiceTable {
             attempt_count: 0,
             pdf: None,
             reason: None,
+            failed_at: None,
             sent_at: None,
             provider_message_id: None,
             link_secret: invoice.link_secret,
@@ -408,7 +412,7 @@ impl WorkOnInvoices for InvoiceTable {
                 .expression_attribute_values(":due", number(due.millis()))
                 .expression_attribute_values(":parks", number(invoice.parks + 1)),
             LetGo::Failed { reason } => update
-                .update_expression(format!("SET #status = :status, reason = :reason, {common} REMOVE lease, due, dueShard"))
+                .update_expression(format!("SET #status = :status, reason = :reason, failedAt = :now, {common} REMOVE lease, due, dueShard"))
                 .expression_attribute_names("#status", "status")
                 .expression_attribute_values(":status", attribute(InvoiceStatus::Failed)?)
                 .expression_attribute_values(":reason", text(reason)),

@@ -68,6 +68,7 @@ async fn every_route_answers_every_role_as_the_table_says() {
         (Method::POST, "/api/parcels/{number}/cancel", ANOTHERS, [401, 403, 404, 200]),
         (Method::POST, "/api/parcels/{parcel}/invoice", OWN, [401, 403, 202, 202]),
         (Method::POST, "/api/parcels/{parcel}/invoice", ANOTHERS, [401, 403, 404, 202]),
+        (Method::GET, "/api/invoices?status=Failed", OWN, [401, 403, 403, 200]),
         (Method::GET, "/api/queue", OWN, [401, 403, 403, 200]),
         (Method::GET, "/api/invoices/{invoice}", OWN, [401, 403, 200, 200]),
         (Method::GET, "/api/invoices/{invoice}", ANOTHERS, [401, 403, 404, 200]),

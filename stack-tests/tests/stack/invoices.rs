@@ -5,7 +5,7 @@ use std::process::Command;
 
 use futures::future::join_all;
 use local_stack::{OwnInbox, ServerState};
-use parceltrack::ports::LinkToPdf as _;
+use parceltrack::ports::{Disposition, LinkToPdf as _};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use stack_tests::{PATIENCE, Stack, own_address, rules, smtp, ticket_record, work};
@@ -140,7 +140,7 @@ async fn a_retry_never_replaces_the_pdf_by_another_one() {
     inbox.set_state(ServerState::PuttingOff).await.unwrap();
     assert_eq!(work(&worker, &[ticket_record("m1", &invoice, 1)]).await, ["m1"]);
     let generated = stack.invoice(invoice.content.id).await.state.pdf().cloned().unwrap();
-    let link = stack.bucket().link(&generated, "invoice.pdf").await.unwrap();
+    let link = stack.bucket().link(&generated, "invoice.pdf", Disposition::Inline).await.unwrap();
     let stored_at = stack.open(&link).await.headers()["last-modified"].clone();
 
     inbox.set_state(ServerState::Running).await.unwrap();

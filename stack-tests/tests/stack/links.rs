@@ -64,3 +64,22 @@ async fn a_guessed_or_damaged_link_opens_nothing() {
         page_of(response).await;
     }
 }
+
+#[tokio::test]
+async fn the_pdf_is_shown_or_saved_as_the_caller_asks() {
+    let stack = Stack::running().await;
+    let parcel = stack.create_parcel("Tan Wei Ming", &own_address("save")).await;
+    let id = stack.request_invoice(&parcel).await;
+    stack.invoice_once(&id, "Sent").await;
+    for (query, disposition) in
+        [("", "inline"), ("?disposition=inline", "inline"), ("?disposition=attachment", "attachment")]
+    {
+        let answer = stack.get(&format!("/api/invoices/{id}/pdf{query}")).send().await.unwrap();
+        assert_eq!(answer.status(), 302, "{query}");
+        let pdf = stack.open(answer.headers()["location"].to_str().unwrap()).await;
+        let told = pdf.headers()["content-disposition"].to_str().unwrap();
+        assert!(told.starts_with(&format!("{disposition}; filename=\"INV-")), "{told}");
+    }
+    let answer = stack.get(&format!("/api/invoices/{id}/pdf?disposition=x")).send().await.unwrap();
+    assert_eq!(answer.status(), 400);
+}

@@ -9,6 +9,7 @@ mod crash;
 mod deployed;
 mod edge;
 mod events;
+mod failed_invoices;
 mod hanging;
 mod invoices;
 mod links;

@@ -69,7 +69,7 @@ impl InvoiceTable {
             .update(report.invoice)
             // The message's id stays: opening the invoice again retires it, and what is told of it later counts no more.
             .update_expression(
-                "SET #status = :newStatus, reason = :reason, providerMessageId = :message, abandoned = :none, \
+                "SET #status = :newStatus, reason = :reason, failedAt = :at, providerMessageId = :message, abandoned = :none, \
                  updatedAt = :at, attempts = list_append(attempts, :attempt) \
                  REMOVE lease, due, dueShard, sentAt, delivery, deliveryAt, deliveryReason",
             )

@@ -116,7 +116,9 @@ impl InvoiceTable {
             set.push_str(", linkSecret = :linkSecret");
             update = update.expression_attribute_values(":linkSecret", attribute(address.link_secret)?);
         }
-        set.push_str(" REMOVE lease, reason, sentAt, providerMessageId, delivery, deliveryAt, deliveryReason");
+        set.push_str(
+            " REMOVE lease, reason, failedAt, sentAt, providerMessageId, delivery, deliveryAt, deliveryReason",
+        );
         Ok(send(if_unchanged(update.update_expression(set), invoice)?).await?.is_ok())
     }
 

@@ -1,13 +1,14 @@
 // Guarantee: one parcel keeps one row for as long as it is shown, and only the texts that changed are written.
 
-import { byId, setAttribute, setBadge, setText, withDisabled } from "./dom.js";
-import { invoiceBadge, invoiceNote, parcelBadge, when } from "./words.js";
+import { byId, setAttribute, setBadge, setText, withDisabled } from "../dom.js";
+import { openPdf } from "../pdf.js";
+import { invoiceBadge, invoiceNote, parcelBadge, when } from "../words.js";
 
-/** Makes a row. `ask` requests the invoice, `pdfAddress` gives the PDF's link. */
-export function createRow({ ask, pdfAddress }) {
+/** Makes a row; `ask` requests the invoice. */
+export function createRow(api, ask) {
   const element = byId("parcel-row").content.cloneNode(true).querySelector("li");
   const find = (selector) => element.querySelector(selector);
-  const [time, button, state, pdf, problem] = ["time", ".ask", ".state", ".pdf", ".bill .error"].map(find);
+  const [name, time, button, state, pdf, problem] = [".name a", "time", ".ask", ".state", ".pdf", ".bill .error"].map(find);
 
   let invoiceId;
 
@@ -24,21 +25,18 @@ export function createRow({ ask, pdfAddress }) {
     });
   });
 
-  // The window is opened by the click itself: one opened after the answer would be taken for a pop-up.
   pdf.addEventListener("click", async () => {
     setText(problem, "");
-    const view = window.open("", "_blank");
     try {
-      const address = await pdfAddress(invoiceId);
-      if (view) view.location.replace(address);
+      await openPdf(api, invoiceId);
     } catch (error) {
-      view?.close();
       setText(problem, error.message);
     }
   });
 
   function update(parcel, detail) {
-    setText(find(".name"), parcel.recipient);
+    setText(name, parcel.recipient);
+    setAttribute(name, "href", `/parcel/?n=${encodeURIComponent(parcel.trackingNumber)}`);
     setText(find(".tracking"), parcel.trackingNumber);
     setText(find(".email"), parcel.email);
     for (const whose of element.querySelectorAll(".whose")) setText(whose, ` for ${parcel.recipient}${whose.closest(".pdf") ? " (opens in a new tab)" : ""}`);

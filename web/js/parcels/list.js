@@ -1,17 +1,23 @@
 // Guarantee: the list shows the newest parcels without gaps, never moves under a reader, and never goes back in time.
 
-import { announce, byId, setText } from "./dom.js";
-import { everySecond, poll } from "./poll.js";
+import { announce, byId, setText } from "../dom.js";
+import { faceOf, showFace } from "../face.js";
+import { live } from "../live.js";
+import { everySecond } from "../poll.js";
+import { count, isWaiting } from "../words.js";
+import { filter } from "./filter.js";
 import { createRow } from "./row.js";
-import { clockTime, isWaiting, until } from "./words.js";
 
 const EVERY_MS = 3000;
 const PAGE = 20;
 const LARGEST_PAGE = 100;
 const INVOICES_PER_TURN = 5;
 
+const EMPTY = { icon: "box", title: "No parcels yet", text: "The first one you create shows up here." };
+const NOTHING = { icon: "search", title: "No parcel matches", text: "A search looks at the beginning of names and references, and at whole tracking numbers.", label: "Show all parcels" };
+
 /** Starts the list; returns `add`, for a parcel that was just created here. */
-export function parcelList(api) {
+export function parcelList(api, changeKey) {
   const list = byId("rows");
   const older = byId("older");
   const showNew = byId("show-new");
@@ -21,7 +27,16 @@ export function parcelList(api) {
   const spoken = new Map(); // parcel id -> the invoice's status that a screen reader has heard
   const details = new Map(); // invoice id -> invoice with attempts
   let newest = null, cursor = null, shown = [], depth = PAGE;
-  let olderWanted = false, link = {};
+  let olderWanted = false, otherSearch = false, trouble = null;
+
+  // Another search is another list: nothing of the last one is news, or gone. It stays, dimmed, until there is the new.
+  const search = filter(() => {
+    otherSearch = true;
+    depth = PAGE;
+    olderWanted = false;
+    list.classList.add("stale");
+    polling.restart();
+  });
 
   async function turn(signal) {
     await readNewest(signal);
@@ -34,15 +49,16 @@ export function parcelList(api) {
     const read = [];
     let next = null;
     do {
-      const page = await api.parcels(Math.min(LARGEST_PAGE, depth - read.length), next, signal);
+      const page = await api.parcels({ limit: Math.min(LARGEST_PAGE, depth - read.length), cursor: next, ...search.current() }, signal);
       read.push(...page.parcels);
       next = page.nextCursor;
     } while (next && read.length < depth);
+    signal.throwIfAborted();
     take(read, next);
   }
 
   async function readOlder(signal) {
-    const page = await api.parcels(PAGE, cursor, signal);
+    const page = await api.parcels({ limit: PAGE, cursor, ...search.current() }, signal);
     depth = newest.length + page.parcels.length;
     olderWanted = false;
     take([...newest, ...page.parcels], page.nextCursor);
@@ -71,13 +87,23 @@ export function parcelList(api) {
   const readAt = ({ id }) => details.get(id)?.readAt ?? 0;
 
   function take(parcels, next) {
+    const found = otherSearch;
     for (const parcel of parcels) {
       own.delete(parcel.id);
       hear(parcel);
     }
+    if (otherSearch) forgetShown();
     newest = parcels;
     cursor = next;
     render();
+    if (found) announce(parcels.length === 0 ? "No parcel matches." : `${count(parcels.length, "parcel")}${next ? " or more" : ""} found.`);
+  }
+
+  function forgetShown() {
+    otherSearch = false;
+    list.classList.remove("stale");
+    shown = [];
+    newest = cursor = null;
   }
 
   // Answers may overtake each other, and the list may be read before a write: keep the later word of each part.
@@ -101,7 +127,7 @@ export function parcelList(api) {
   }
 
   function render() {
-    const all = newestFirst([...own.values(), ...(newest ?? [])]);
+    const all = newestFirst([...(search.isOn() ? [] : own.values()), ...(newest ?? [])]);
     const held = reading() ? arrived(all) : [];
     const kept = held.length > 0 ? shown.filter(({ id }) => !all.some((parcel) => parcel.id === id)) : [];
     shown = newestFirst([...all.filter((parcel) => !held.includes(parcel)), ...kept]);
@@ -124,9 +150,11 @@ export function parcelList(api) {
     setText(showNew, held.length === 1 ? "Show 1 new parcel" : `Show ${held.length} new parcels`);
     older.hidden = !cursor;
     setText(older, olderWanted ? "Loading…" : "Older parcels");
-    byId("loading").hidden = newest !== null || shown.length > 0 || Boolean(link.error);
-    byId("empty").hidden = newest === null || shown.length > 0;
-    byId("unavailable").hidden = newest !== null || shown.length > 0 || !link.error;
+    byId("loading").hidden = newest !== null || shown.length > 0 || Boolean(trouble);
+    if (shown.length > 0) showFace(null);
+    else if (newest !== null) search.isOn() ? showFace(NOTHING, search.clear) : showFace(EMPTY);
+    else if (trouble) showFace(faceOf(trouble), changeKey);
+    else showFace(null);
   }
 
   // A reader points into the list, works in it by keyboard, or has scrolled past its top.
@@ -140,14 +168,11 @@ export function parcelList(api) {
   }
 
   function newRow(id) {
-    const row = createRow({
-      pdfAddress: api.pdfAddress,
-      ask: async () => {
-        const invoice = await api.requestInvoice(id);
-        hear({ ...known.get(id), invoice: { id: invoice.id, status: invoice.status } });
-        render();
-        refresh();
-      },
+    const row = createRow(api, async () => {
+      const invoice = await api.requestInvoice(id);
+      hear({ ...known.get(id), invoice: { id: invoice.id, status: invoice.status } });
+      render();
+      polling.refresh();
     });
     if (newest) row.element.classList.add("arrives");
     return row;
@@ -158,30 +183,17 @@ export function parcelList(api) {
     rows.get(id).update(parcel, details.get(parcel.invoice?.id));
   }
 
-  function showLink({ error, nextAt }) {
-    if (Boolean(error) !== Boolean(link.error)) {
-      if (error) announce(`${error.message} Next try at ${clockTime(nextAt)}.`);
-      else if (link.error) announce("The API answers again.");
-    }
-    link = { error, nextAt, since: error ? (link.since ?? Date.now()) : undefined };
+  function hearTurn({ error }) {
+    trouble = error;
+    if (error && otherSearch) forgetShown();
     if (error) olderWanted = false;
-    sayLink();
     render();
-  }
-
-  function sayLink() {
-    const { error, nextAt, since } = link;
-    byId("link").dataset.state = error ? "away" : "live";
-    if (!error && document.activeElement === byId("try-now")) byId("parcels").focus({ preventScroll: true });
-    byId("try-now").hidden = !error;
-    setText(byId("link-text"), error ? `${error.message} Away since ${clockTime(since)}, next try ${until(nextAt)}.` : "Live, every 3 s");
-    if (error) setText(byId("unavailable-why"), "They appear by themselves as soon as the API answers.");
   }
 
   older.addEventListener("click", () => {
     olderWanted = true;
     render();
-    refresh();
+    polling.refresh();
   });
   showNew.addEventListener("click", () => {
     byId("parcels").focus();
@@ -189,18 +201,16 @@ export function parcelList(api) {
     render();
   });
   everySecond(() => {
-    if (link.error) sayLink();
     for (const { id } of shown) if (isWaiting(known.get(id).invoice?.status)) updateRow(id);
   });
 
-  const refresh = poll(turn, EVERY_MS, showLink);
-  byId("try-now").addEventListener("click", refresh);
+  const polling = live(turn, EVERY_MS, hearTurn);
 
   return function add(parcel) {
     own.set(parcel.id, parcel);
     hear(parcel);
     render();
-    refresh();
+    polling.refresh();
   };
 }
 

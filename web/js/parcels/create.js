@@ -1,6 +1,7 @@
 // Guarantee: one form content makes one parcel, however often it is sent, until it succeeds or is edited.
 
-import { announce, byId, setText, withDisabled } from "./dom.js";
+import { announce, byId, setText, withDisabled } from "../dom.js";
+import { checkAsTyped, problemOf, setError } from "../field.js";
 
 /** Wires the form; `onCreated` gets each new parcel. */
 export function createForm(api, onCreated) {
@@ -10,24 +11,24 @@ export function createForm(api, onCreated) {
   const inputs = [...form.querySelectorAll("input")];
   let attempt = null; // the last content sent without success, and its key
 
-  const content = () =>
-    Object.fromEntries(inputs.map((input) => [input.name, input.value.trim()]).filter(([, value]) => value));
+  function content() {
+    const typed = inputs.map((input) => [input.name, input.value.trim()]).filter(([, value]) => value);
+    return Object.fromEntries(typed.map(([name, value]) => [name, name === "weightGrams" ? Number(value) : value]));
+  }
 
-  form.addEventListener("input", ({ target }) => {
-    setError(target, "");
+  inputs.forEach(checkAsTyped);
+  form.addEventListener("input", () => {
     setText(general, "");
+    byId("created").hidden = true;
   });
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (button.disabled) return;
-    clear();
-    const missing = inputs.filter((input) => input.required && !input.value.trim());
-    if (missing.length > 0) {
-      showErrors(missing.map((input) => ({ field: input.name, message: `Please enter the ${input.name === "email" ? "e-mail address" : "recipient's name"}.` })));
-      return;
-    }
-    withDisabled(button, send);
+    setText(general, "");
+    const wrong = inputs.map((input) => ({ field: input.name, message: problemOf(input) })).filter(({ message }) => message);
+    if (wrong.length > 0) showErrors(wrong);
+    else withDisabled(button, send);
   });
 
   async function send() {
@@ -40,13 +41,23 @@ export function createForm(api, onCreated) {
       // What was typed while the answer was on its way is the next parcel's.
       if (JSON.stringify(content()) === text) form.reset();
       attempt = null;
-      announce(`Parcel ${created.trackingNumber} for ${created.recipient} created.`);
+      showCreated(created);
       onCreated(created);
     } catch (error) {
       showProblem(error);
     } finally {
       setText(button, "Create parcel");
     }
+  }
+
+  function showCreated({ trackingNumber, recipient }) {
+    const line = byId("created");
+    const link = line.querySelector("a");
+    setText(link, trackingNumber);
+    link.href = `/parcel/?n=${encodeURIComponent(trackingNumber)}`;
+    setText(line.querySelector("b"), recipient);
+    line.hidden = false;
+    announce(`Parcel ${trackingNumber} for ${recipient} created.`);
   }
 
   function showProblem(error) {
@@ -63,24 +74,12 @@ export function createForm(api, onCreated) {
   }
 
   function showErrors(errors) {
-    for (const { field, message } of errors) setError(inputFor(field), message);
-    const wrong = inputs.filter((input) => input.getAttribute("aria-invalid"));
+    for (const input of inputs) setError(input, errors.find(({ field }) => field === input.name)?.message ?? "");
+    const wrong = inputs.filter((input) => input.hasAttribute("aria-invalid"));
     for (const input of wrong) input.closest("details")?.setAttribute("open", "");
     wrong[0].focus();
-    announce(errors.map(({ message }) => message).join(" "));
+    announce(wrong.map((input) => byId(`${input.id}-error`).textContent).join(" "));
   }
 
   const inputFor = (field) => inputs.find((input) => input.name === field);
-
-  function setError(input, message) {
-    const slot = byId(`${input.id}-error`);
-    setText(slot, message);
-    if (message) input.setAttribute("aria-invalid", "true");
-    else input.removeAttribute("aria-invalid");
-  }
-
-  function clear() {
-    for (const input of inputs) setError(input, "");
-    setText(general, "");
-  }
 }

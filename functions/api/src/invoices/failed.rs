@@ -1,0 +1,121 @@
+//! `GET /api/invoices?status=Failed`: what operators must look at, the latest first.
+
+use axum::Json;
+use axum::extract::{RawQuery, State};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use parceltrack::domain::{Invoice, InvoiceId, InvoiceState, InvoiceStatus, Timestamp};
+use parceltrack::ports::{FailedInvoice, FailedPageEnd};
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::App;
+use crate::caller::{Allowed, RunTheService};
+use crate::problem::Problem;
+use crate::query::{limit, parameter};
+
+const TIME: usize = 8;
+const ID: usize = 16;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FailedInvoicesOut {
+    invoices: Vec<FailedInvoiceOut>,
+    next_cursor: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FailedInvoiceOut {
+    id: InvoiceId,
+    number: String,
+    parcel_id: String,
+    tracking_number: String,
+    owner: String,
+    recipient: String,
+    email: String,
+    status: InvoiceStatus,
+    reason: Option<String>,
+    failed_at: String,
+    attempt_count: u32,
+}
+
+impl From<FailedInvoice> for FailedInvoiceOut {
+    fn from(FailedInvoice { invoice, failed_at }: FailedInvoice) -> Self {
+        let (email, status) = (invoice.email().as_str().to_owned(), invoice.state.status());
+        let Invoice { content, state, attempt_count, .. } = invoice;
+        Self {
+            id: content.id,
+            number: content.number.to_string(),
+            parcel_id: content.parcel_id.to_string(),
+            tracking_number: content.tracking_number.into(),
+            owner: content.owner.as_str().to_owned(),
+            recipient: content.recipient.into(),
+            email,
+            status,
+            reason: match state {
+                InvoiceState::Failed { reason, .. } => Some(reason),
+                InvoiceState::Pending | InvoiceState::Generated { .. } | InvoiceState::Sent { .. } => None,
+            },
+            failed_at: failed_at.to_string(),
+            attempt_count,
+        }
+    }
+}
+
+pub(crate) async fn list_failed(
+    State(app): State<App>,
+    _: Allowed<RunTheService>,
+    RawQuery(query): RawQuery,
+) -> Result<Json<FailedInvoicesOut>, Problem> {
+    let query = query.unwrap_or_default();
+    // The others have no list: nobody needs them in one, and they would be millions.
+    if parameter(&query, "status").as_deref() != Some("Failed") {
+        return Err(Problem::invalid_parameter("status", "must be Failed"));
+    }
+    let limit = limit(&query)?;
+    let after = parameter(&query, "cursor")
+        .map(|cursor| {
+            decode(&cursor).ok_or_else(|| Problem::invalid_parameter("cursor", "must be a nextCursor of this list"))
+        })
+        .transpose()?;
+    let page = app.failed_invoices.failed(limit, after).await?;
+    Ok(Json(FailedInvoicesOut {
+        invoices: page.invoices.into_iter().map(Into::into).collect(),
+        next_cursor: page.end.map(encode),
+    }))
+}
+
+fn encode(end: FailedPageEnd) -> String {
+    URL_SAFE_NO_PAD.encode([&end.failed_at.millis().to_be_bytes()[..], end.invoice_id.0.as_bytes()].concat())
+}
+
+fn decode(cursor: &str) -> Option<FailedPageEnd> {
+    let bytes: [u8; TIME + ID] = URL_SAFE_NO_PAD.decode(cursor).ok()?.try_into().ok()?;
+    let (time, id) = bytes.split_at(TIME);
+    Some(FailedPageEnd {
+        failed_at: Timestamp::from_millis(i64::from_be_bytes(time.try_into().ok()?)),
+        invoice_id: InvoiceId(Uuid::from_slice(id).ok()?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_says_where_to_go_on() {
+        let end = FailedPageEnd {
+            failed_at: Timestamp::from_millis(1_790_000_000_000),
+            invoice_id: InvoiceId(Uuid::from_u128(7)),
+        };
+        assert_eq!(decode(&encode(end)), Some(end));
+    }
+
+    #[test]
+    fn anything_else_is_no_cursor() {
+        for cursor in ["", "x", "====", &"A".repeat(31), &"A".repeat(33)] {
+            assert_eq!(decode(cursor), None, "{cursor}");
+        }
+    }
+}

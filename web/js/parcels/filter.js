@@ -1,0 +1,48 @@
+// Guarantee: what is searched for stands in the page's address, so that it can be shared, and survives a reload.
+
+import { byId, element } from "../dom.js";
+import { PARCEL_STATUSES, parcelBadge } from "../words.js";
+
+const PAUSE_MS = 300;
+
+/** Wires search and status filter; `onChange` hears of each change. */
+export function filter(onChange) {
+  const fields = { q: byId("q"), status: byId("status") };
+  fields.status.append(...PARCEL_STATUSES.map((value) => element("option", { value }, parcelBadge(value).word)));
+  const address = new URL(location.href);
+  for (const [name, field] of Object.entries(fields)) field.value = address.searchParams.get(name) ?? "";
+  let timer, last = JSON.stringify(current());
+
+  function current() {
+    return { q: fields.q.value.trim(), status: fields.status.value };
+  }
+
+  function changed() {
+    clearTimeout(timer);
+    const now = current();
+    if (JSON.stringify(now) === last) return;
+    last = JSON.stringify(now);
+    for (const [name, value] of Object.entries(now)) {
+      if (value) address.searchParams.set(name, value);
+      else address.searchParams.delete(name);
+    }
+    history.replaceState(null, "", address);
+    onChange();
+  }
+
+  fields.q.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(changed, PAUSE_MS);
+  });
+  for (const field of Object.values(fields)) field.addEventListener("change", changed);
+
+  return {
+    current,
+    isOn: () => Object.values(current()).some(Boolean),
+    clear() {
+      for (const field of Object.values(fields)) field.value = "";
+      fields.q.focus();
+      changed();
+    },
+  };
+}
