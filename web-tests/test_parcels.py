@@ -176,23 +176,20 @@ def test_nothing_moves_under_the_pointer(stack, visit):
 
 def test_one_request_at_a_time_however_slow_the_api_is(stack, visit):
     stack.create_parcel()
-    page, open_now, most = visit("/", stack.merchant), [0], [0]
+    page, under_way, most = visit("/", stack.merchant), set(), [0]
 
-    def count(change: int):
-        def change_by(request) -> None:
-            if request.method == "GET" and "/api/" in request.url:
-                open_now[0] += change
-                most[0] = max(most[0], open_now[0])
-
-        return change_by
+    def begin(request) -> None:
+        if request.method == "GET" and "/api/" in request.url:
+            under_way.add(request)
+            most[0] = max(most[0], len(under_way))
 
     def delay(route) -> None:
         page.wait_for_timeout(700)
         route.continue_()
 
-    page.on("request", count(1))
-    page.on("requestfinished", count(-1))
-    page.on("requestfailed", count(-1))
+    page.on("request", begin)
+    page.on("requestfinished", lambda request: under_way.discard(request))
+    page.on("requestfailed", lambda request: under_way.discard(request))
     page.route("**/api/**", delay)
     for _ in range(3):
         with page.expect_response(lambda answer: "/api/parcels?" in answer.url, timeout=PATIENCE_MS):

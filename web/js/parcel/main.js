@@ -16,6 +16,11 @@ const UNKNOWN = { icon: "search", title: "There is no such parcel", text: "Perha
 start(({ api, changeKey }) => {
   const number = new URL(location.href).searchParams.get("n") ?? "";
   let shown = null;
+  // Asking for a parcel without a name would be asking for the list.
+  if (!number) {
+    byId("loading").hidden = byId("link").hidden = true;
+    return showFace(UNKNOWN);
+  }
 
   const refresh = () => polling.refresh();
   const cancel = cancelling(api, (parcel) => {
