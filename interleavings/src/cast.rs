@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use api::{App, KeyRing, Latest, QueueWatch};
-use aws_lambda_events::event::sqs::{SqsEvent, SqsMessage};
+use async_trait::async_trait;
+use aws_lambda_events::event::sqs::{SqsEvent, SqsMessage, SqsMessageAttribute};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::Request as HttpRequest;
@@ -14,11 +15,13 @@ use invoice_worker::{Rules, Worker};
 use lambda_runtime::Context;
 use mail_events::MailEvents;
 use outbox_relay::Relay;
+use parcelctl::{Desk, retry_letter};
+use parceltrack::aws::LETTER_ATTRIBUTE;
 use parceltrack::domain::{
     Billing, Currency, EmailAddress, InvoiceContent, Line, LinkSecret, MailRate, Money, OwnerId, Parcel, ParcelId,
-    ParcelStatus, Seller, TaxCode, Text, Timestamp, TrackingEvent, TrackingEventId, TrackingNumber,
+    ParcelStatus, RequestId, Seller, TaxCode, Text, Ticket, Timestamp, TrackingEvent, TrackingEventId, TrackingNumber,
 };
-use parceltrack::ports::NewInvoice;
+use parceltrack::ports::{BuriedTicket, NewInvoice, PortError, SendTicket};
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 use uuid::Uuid;
@@ -26,6 +29,7 @@ use uuid::Uuid;
 use crate::invariant::Invariant;
 use crate::ports::{Ports, clients_key};
 use crate::queue::Message;
+use crate::schedule::News;
 use crate::timing::Timing;
 use crate::world::Answer;
 
@@ -67,6 +71,9 @@ impl Api {
             create_invoices: shared.clone(),
             read_invoices: shared.clone(),
             failed_invoices: shared.clone(),
+            reopen_invoices: shared.clone(),
+            readdress_invoices: shared.clone(),
+            suppressions: shared.clone(),
             tickets: shared.clone(),
             pdf_links: shared.clone(),
             tracking_numbers: shared.clone(),
@@ -108,6 +115,7 @@ pub fn worker(ports: &Ports, timing: &Timing) -> Worker {
     };
     Worker::new(shared.clone(), shared.clone(), shared.clone(), shared.clone(), shared.clone(), shared.clone(), rules)
         .heeding(shared.clone())
+        .reopening(shared.clone())
         .with_renderer(shared)
 }
 
@@ -129,7 +137,9 @@ pub fn delivery(ports: Ports, worker: Arc<Worker>, messages: Vec<Message>, timin
         {
             let mut world = ports.gate.world();
             let could_not_bury = world.inhabitants[ports.gate.process()].could_not_bury;
-            if !could_not_bury && returned.iter().any(|message| message.receives >= max_receives) {
+            // A dead letter that is handed back has its reason already.
+            let mute = |message: &Message| message.receives >= max_receives && message.letter.is_none();
+            if !could_not_bury && returned.iter().any(mute) {
                 world
                     .witness
                     .object(Invariant::NothingBuriedSilently, "a ticket's last receive was handed back to the queue");
@@ -148,6 +158,11 @@ fn record(message: &Message) -> SqsMessage {
     // What it is called is what it is: the queue finds it by either.
     record.receipt_handle = Some(message.id.clone());
     record.body = Some(message.body.clone());
+    if let Some(letter) = &message.letter {
+        let mut attribute = SqsMessageAttribute::default();
+        attribute.string_value = Some(letter.0.clone());
+        record.message_attributes = [(LETTER_ATTRIBUTE.to_owned(), attribute)].into();
+    }
     record.attributes = [("ApproximateReceiveCount".to_owned(), message.receives.to_string())].into();
     record
 }
@@ -163,7 +178,7 @@ pub fn relay(ports: Ports) -> Process {
 }
 
 /// What the provider tells of a mail, heard.
-pub fn event(ports: Ports, index: usize) -> Process {
+pub fn event(ports: Ports, index: usize, news: News) -> Process {
     let shared = Arc::new(ports.clone());
     let ear = MailEvents {
         read_invoices: shared.clone(),
@@ -171,26 +186,78 @@ pub fn event(ports: Ports, index: usize) -> Process {
         suppressions: shared.clone(),
         dead_letters: shared,
     };
-    let event = {
-        let world = ports.gate.world();
-        let mail = &world.witness.mails[index];
-        json!({"detail-type": "Email Sent", "source": "aws.ses", "detail": {
-            "eventType": "Send",
-            "mail": {
-                "timestamp": mail.at.to_string(),
-                "messageId": mail.message_id,
-                "destination": [mail.to],
-                "tags": {"invoiceId": [mail.invoice.to_string()]}
-            },
-            "send": {}
-        }})
-    };
+    let event = in_the_words_of_ses(&ports, index, news);
     Box::pin(async move {
         // What was not heard comes again.
         if ear.hear(event).await.is_ok() {
-            ports.gate.world().witness.mails[index].told = true;
+            ports.gate.world().witness.mails[index].told.push(news);
         }
     })
+}
+
+fn in_the_words_of_ses(ports: &Ports, index: usize, news: News) -> Value {
+    let world = ports.gate.world();
+    let mail = &world.witness.mails[index];
+    let (at, to) = (world.now.to_string(), mail.to.as_str());
+    let bounce = |kind: &str| {
+        let recipients = [json!({"emailAddress": to, "diagnosticCode": "550 no"})];
+        json!({"bounceType": kind, "bounceSubType": "General", "bouncedRecipients": recipients, "timestamp": at})
+    };
+    let (kind, part, details) = match news {
+        News::Sent => ("Send", "send", json!({})),
+        News::Bounced => ("Bounce", "bounce", bounce("Permanent")),
+        News::BouncedForNow => ("Bounce", "bounce", bounce("Transient")),
+        News::Complained => {
+            let recipients = [json!({"emailAddress": to})];
+            ("Complaint", "complaint", json!({"complainedRecipients": recipients, "timestamp": at}))
+        }
+    };
+    let mut detail = json!({
+        "eventType": kind,
+        "mail": {
+            "timestamp": mail.at.to_string(),
+            "messageId": mail.message_id,
+            "destination": [to],
+            "tags": {"invoiceId": [mail.invoice.to_string()]}
+        }
+    });
+    detail[part] = details;
+    json!({"detail-type": "Email Sent", "source": "aws.ses", "detail": detail})
+}
+
+/// An operator's queue. What it does not take, `parcelctl` only warns of, and nobody reads that here.
+struct QuietQueue(Ports);
+
+#[async_trait]
+impl SendTicket for QuietQueue {
+    async fn send(&self, ticket: Ticket, request: Option<&RequestId>) -> Result<(), PortError> {
+        SendTicket::send(&self.0, ticket, request).await.or(Ok(()))
+    }
+}
+
+/// `parcelctl dead-letters retry` with this letter in hand.
+pub fn operator(ports: Ports, letter: BuriedTicket, email: Option<EmailAddress>) -> Process {
+    let shared = Arc::new(ports.clone());
+    let desk = Desk {
+        invoices: shared.clone(),
+        reopening: shared.clone(),
+        notes: shared.clone(),
+        letters: shared.clone(),
+        tickets: Arc::new(QuietQueue(ports)),
+        suppressions: shared.clone(),
+        unsuppress: shared.clone(),
+        clock: shared,
+    };
+    Box::pin(async move {
+        // What was not done is still to do, and the letter still there.
+        let _ = retry_letter(&desk, &letter, email).await;
+    })
+}
+
+/// Where mail goes after its address was found to be wrong.
+#[must_use]
+pub fn right_address() -> EmailAddress {
+    email("lim@example.com")
 }
 
 /// The request for a parcel.

@@ -38,6 +38,10 @@ pub enum Op {
     Acknowledge,
     ReadSuppression,
     RecordDelivery,
+    AddSuppression,
+    Reopen,
+    Readdress,
+    RemoveLetter,
 }
 
 impl Op {

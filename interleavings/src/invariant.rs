@@ -1,7 +1,8 @@
 //! What must hold, whatever happens; and the looking whether it does.
 
-use parceltrack::domain::{InvoiceId, InvoiceStatus, ParcelId};
+use parceltrack::domain::{Delivery, InvoiceId, InvoiceStatus, ParcelId};
 
+use crate::schedule::News;
 use crate::world::World;
 
 /// One sentence of the promise.
@@ -29,11 +30,19 @@ pub enum Invariant {
     LeaseEndsBeforeReturn,
     /// A worker that lives hands no ticket to the dead letters without a word.
     NothingBuriedSilently,
+    /// A dead letter opens its invoice once, however often and by whomever it is retried.
+    OneTryPerLetter,
+    /// Who began after an address was suppressed sends no mail there.
+    SuppressedGetsNoMail,
+    /// Who began after it was recorded that a mail came back sends no other there.
+    BouncedGoesElsewhere,
+    /// A failed invoice, and one whose mail came back for good, is among the dead letters.
+    TroubleHasALetter,
 }
 
 impl Invariant {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 15] = [
         Self::OneInvoicePerParcel,
         Self::UnfinishedIsDue,
         Self::OnlyTheHolderWrites,
@@ -45,6 +54,10 @@ impl Invariant {
         Self::AcceptedIsKept,
         Self::LeaseEndsBeforeReturn,
         Self::NothingBuriedSilently,
+        Self::OneTryPerLetter,
+        Self::SuppressedGetsNoMail,
+        Self::BouncedGoesElsewhere,
+        Self::TroubleHasALetter,
     ];
 }
 
@@ -96,10 +109,21 @@ pub fn broken_now(world: &World) -> Vec<Violation> {
 /// What is broken if nothing more happens.
 #[must_use]
 pub fn broken_at_the_end(world: &World) -> Vec<Violation> {
-    let rows = world.invoices.rows().iter().enumerate().filter(|(_, row)| !row.is_finished());
-    rows.map(|(index, row)| Violation {
-        invariant: Invariant::EndsSentOrFailed,
-        seen: format!("invoice {index} is {:?} for ever, its due time {:?}", row.status, row.due),
-    })
-    .collect()
+    let mut broken = Vec::new();
+    for (index, row) in world.invoices.rows().iter().enumerate() {
+        if !row.is_finished() {
+            let seen = format!("invoice {index} is {:?} for ever, its due time {:?}", row.status, row.due);
+            broken.push(Violation { invariant: Invariant::EndsSentOrFailed, seen });
+        }
+        let came_back = row.mailing.report.as_ref().is_some_and(|report| report.delivery == Delivery::Bounced)
+            && world.witness.mails.iter().any(|mail| {
+                let is_named = row.mailing.message_id.as_ref().is_some_and(|named| named.0 == mail.message_id);
+                is_named && mail.came_back == Some(News::Bounced)
+            });
+        if (row.status == InvoiceStatus::Failed || came_back) && !world.has_letter(row.content.id) {
+            let seen = format!("invoice {index} is {:?}, and no person sees it", row.status);
+            broken.push(Violation { invariant: Invariant::TroubleHasALetter, seen });
+        }
+    }
+    broken
 }

@@ -1,8 +1,11 @@
-//! The table of invoices: the conditions and effects of `parceltrack::aws::InvoiceTable`, write by write.
+//! The table of invoices: the conditions and effects of `parceltrack::aws::InvoiceTable`, write by write. That both do the
+//! same is checked by `stack-tests`, in `contract.rs`.
+
+mod mailing;
 
 use parceltrack::domain::{
-    Attempt, Consequence, DeliveryReport, Invoice, InvoiceContent, InvoiceId, InvoiceState, InvoiceStatus, Lease,
-    LeaseHolder, LinkSecret, MailNews, MailReport, Mailing, StoredPdf, Timestamp,
+    AddressCorrection, Attempt, Invoice, InvoiceContent, InvoiceId, InvoiceState, InvoiceStatus, Lease, LeaseHolder,
+    LinkSecret, Mailing, NewAddress, StoredPdf, Timestamp,
 };
 use parceltrack::ports::{Claim, DUE_SHARDS, DueInvoice, Held, InvoiceCreation, LetGo, NewInvoice, StepTaken};
 
@@ -43,11 +46,20 @@ impl InvoiceRow {
         if abandoned < 5 { 0 } else { abandoned }
     }
 
+    fn write_address(&mut self, address: &NewAddress, at: Timestamp) {
+        let (email, by) = (address.email.clone(), Some(address.by.clone()));
+        self.mailing.corrections.push(AddressCorrection { at, email, by });
+        self.link_secret = address.link_secret;
+        self.updated_at = at;
+    }
+
     fn is_held_by(&self, holder: LeaseHolder) -> bool {
         self.lease.is_some_and(|lease| lease.holder == holder)
     }
 
-    fn invoice(&self) -> Invoice {
+    /// The invoice that the row holds.
+    #[must_use]
+    pub fn invoice(&self) -> Invoice {
         let pdf = || self.pdf.clone().expect("the row has a PDF");
         Invoice {
             content: self.content.clone(),
@@ -248,37 +260,6 @@ impl Invoices {
             }
         }
         Held::Yes
-    }
-
-    /// Does what the provider's word means for the invoice.
-    pub fn record(&mut self, report: &MailReport) -> Option<Consequence> {
-        let keeps_lease = self.is_broken(Mutation::EventKeepsLease);
-        let row = self.row_mut(report.invoice)?;
-        let consequence = row.invoice().consequence_of(report);
-        if matches!(consequence, Consequence::Sends | Consequence::Fails) {
-            row.mailing.message_id = Some(report.message_id.clone());
-            row.abandoned = 0;
-            row.lease = row.lease.filter(|_| keeps_lease);
-            row.due = None;
-        }
-        match (consequence, &report.news) {
-            (Consequence::Sends | Consequence::Updates, MailNews::Delivery { delivery, reason }) => {
-                if consequence == Consequence::Sends {
-                    row.status = InvoiceStatus::Sent;
-                    row.sent_at = Some(report.sent_at);
-                }
-                let (delivery, reason) = (*delivery, reason.clone());
-                row.mailing.report = Some(DeliveryReport { delivery, reason, at: report.at });
-            }
-            (Consequence::Fails, MailNews::Rejected { reason }) => {
-                row.status = InvoiceStatus::Failed;
-                row.reason = Some(reason.clone());
-                row.sent_at = None;
-                row.mailing.report = None;
-            }
-            _ => {}
-        }
-        Some(consequence)
     }
 
     /// The shard that an invoice's due time stands in. By its index, since ids differ from run to run.

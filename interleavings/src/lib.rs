@@ -31,6 +31,6 @@ pub mod world;
 pub use invariant::{Invariant, Violation};
 pub use mutation::Mutation;
 pub use run::{Run, Stage};
-pub use scenario::{Budget, Request, Scenario};
-pub use schedule::{Choice, Outcome, Schedule};
+pub use scenario::{Beginning, Budget, Request, Scenario};
+pub use schedule::{Choice, News, Outcome, Schedule, Wish};
 pub use timing::Timing;

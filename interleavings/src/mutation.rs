@@ -23,6 +23,14 @@ pub enum Mutation {
     SentNotRecorded,
     /// The provider's word makes an invoice `Sent` and leaves the lease where it is.
     EventKeepsLease,
+    /// An invoice is opened again without asking whether this letter has opened it before.
+    ReopeningIgnoresLetters,
+    /// An invoice whose mail came back is opened again for the same address.
+    ReopeningIgnoresBounces,
+    /// The opening of an invoice says yes and does nothing.
+    ReopeningForgotten,
+    /// Who asks for suppressions hears of none.
+    SuppressionsIgnored,
     /// The idempotency key's record is written after the parcel, by a call of its own.
     KeyRecordApart,
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use parceltrack::domain::Timestamp;
+use parceltrack::domain::{LetterId, Timestamp};
 
 /// A message on the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub struct Message {
     pub id: String,
     /// As it was sent.
     pub body: String,
+    /// The dead letter that it was, if somebody put it back.
+    pub letter: Option<LetterId>,
     /// From when on it can be received.
     pub visible_at: Timestamp,
     /// How often it was received.
@@ -29,7 +31,7 @@ pub struct Queue {
     max_receives: u32,
     sent: u64,
     messages: Vec<Message>,
-    /// Bodies that the queue itself gave up.
+    /// Bodies of tickets that the queue itself gave up; what was a dead letter before is one again.
     pub given_up: Vec<String>,
 }
 
@@ -48,9 +50,26 @@ impl Queue {
 
     /// Puts a message on the queue.
     pub fn send(&mut self, body: String, now: Timestamp) {
+        self.put(body, None, now);
+    }
+
+    /// Puts a dead letter on the queue.
+    pub fn redrive(&mut self, body: String, letter: LetterId, now: Timestamp) {
+        self.put(body, Some(letter), now);
+    }
+
+    fn put(&mut self, body: String, letter: Option<LetterId>, now: Timestamp) {
         self.sent += 1;
         let id = format!("message {}", self.sent);
-        self.messages.push(Message { id, body, visible_at: now, receives: 0, holder: None, came_back_from: None });
+        self.messages.push(Message {
+            id,
+            body,
+            letter,
+            visible_at: now,
+            receives: 0,
+            holder: None,
+            came_back_from: None,
+        });
     }
 
     /// Moves what was received too often to the dead letters, as the queue does when it would deliver it again.
@@ -60,7 +79,8 @@ impl Queue {
             .partition(|message| message.visible_at <= now && message.receives >= self.max_receives);
         self.messages = kept;
         let gone: Vec<Message> = gone;
-        self.given_up.extend(gone.iter().map(|message| message.body.clone()));
+        let mute = gone.iter().filter(|message| message.letter.is_none());
+        self.given_up.extend(mute.map(|message| message.body.clone()));
         gone
     }
 

@@ -1,6 +1,7 @@
 //! What an exploration begins with, and how far it goes.
 
 use crate::mutation::Mutation;
+use crate::schedule::{News, Wish};
 use crate::timing::Timing;
 
 /// What a client asks of the API. It repeats the very same request until the answer is yes.
@@ -17,6 +18,19 @@ pub enum Request {
     InvoiceOf(usize),
 }
 
+/// How far the invoices are that are there from the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beginning {
+    /// Asked for, with a ticket on the queue.
+    Asked,
+    /// Failed, with a dead letter.
+    Failed,
+    /// Sent, and the provider has not told of the mail yet.
+    Sent,
+    /// The same, with a dead letter of an attempt before.
+    SentAfterAll,
+}
+
 /// How much may happen before the world heals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
@@ -30,6 +44,8 @@ pub struct Budget {
     pub relays: u32,
     /// Words of the provider about mails that it took.
     pub events: u32,
+    /// What people do about dead letters.
+    pub wishes: u32,
 }
 
 /// A beginning and its bounds.
@@ -45,8 +61,14 @@ pub struct Scenario {
     pub requests: Vec<Request>,
     /// Parcels that are there from the start, without an invoice.
     pub parcels: usize,
-    /// Invoices that are there from the start, each with its ticket on the queue.
+    /// Invoices that are there from the start.
     pub invoices: usize,
+    /// How far these are.
+    pub begins: Beginning,
+    /// What the provider tells of mails, in any order.
+    pub news: &'static [News],
+    /// What people do about dead letters.
+    pub wishes: &'static [Wish],
     /// How many workers run side by side.
     pub workers: usize,
     /// How many tickets a worker is given at once, at most.
@@ -72,12 +94,15 @@ impl Scenario {
             requests: vec![],
             parcels: 0,
             invoices: 1,
+            begins: Beginning::Asked,
+            news: &[News::Sent],
+            wishes: &[],
             workers: 2,
             batch: 5,
             warm: false,
             releases_differ: true,
             quick_sending: false,
-            budget: Budget { faults: 2, tries: 2, deliveries: 3, relays: 1, events: 0 },
+            budget: Budget { faults: 2, tries: 2, deliveries: 3, relays: 1, events: 0, wishes: 0 },
         }
     }
 
@@ -87,7 +112,7 @@ impl Scenario {
         Self {
             name: "two workers and a provider that tells",
             releases_differ: false,
-            budget: Budget { faults: 2, tries: 2, deliveries: 3, relays: 0, events: 2 },
+            budget: Budget { faults: 2, tries: 2, deliveries: 3, relays: 0, events: 2, wishes: 0 },
             ..Self::two_workers()
         }
     }
@@ -99,7 +124,7 @@ impl Scenario {
             name: "two workers and two runs of the relay",
             timing: Timing::receives(3),
             releases_differ: false,
-            budget: Budget { faults: 1, tries: 2, deliveries: 3, relays: 2, events: 0 },
+            budget: Budget { faults: 1, tries: 2, deliveries: 3, relays: 2, events: 0, wishes: 0 },
             ..Self::two_workers()
         }
     }
@@ -111,7 +136,7 @@ impl Scenario {
             name: "one worker and three faults",
             workers: 1,
             releases_differ: false,
-            budget: Budget { faults: 3, tries: 2, deliveries: 2, relays: 0, events: 0 },
+            budget: Budget { faults: 3, tries: 2, deliveries: 2, relays: 0, events: 0, wishes: 0 },
             ..Self::two_workers()
         }
     }
@@ -124,7 +149,7 @@ impl Scenario {
             requests: vec![Request::InvoiceOfFirst; 2],
             parcels: 1,
             invoices: 0,
-            budget: Budget { faults: 2, tries: 2, deliveries: 0, relays: 0, events: 0 },
+            budget: Budget { faults: 2, tries: 2, deliveries: 0, relays: 0, events: 0, wishes: 0 },
             ..Self::two_workers()
         }
     }
@@ -137,7 +162,7 @@ impl Scenario {
             requests: vec![Request::InvoiceOfFirst],
             workers: 1,
             releases_differ: false,
-            budget: Budget { faults: 2, tries: 2, deliveries: 1, relays: 1, events: 0 },
+            budget: Budget { faults: 2, tries: 2, deliveries: 1, relays: 1, events: 0, wishes: 0 },
             ..Self::two_requests()
         }
     }
@@ -150,7 +175,75 @@ impl Scenario {
             name: "one key, two requests, one number",
             requests: vec![keyed, keyed, Request::CreateParcel { key: None }],
             invoices: 0,
-            budget: Budget { faults: 2, tries: 2, deliveries: 0, relays: 0, events: 0 },
+            budget: Budget { faults: 2, tries: 2, deliveries: 0, relays: 0, events: 0, wishes: 0 },
+            ..Self::two_workers()
+        }
+    }
+
+    /// A failed invoice, whose letter is retried and redriven at once; any fault.
+    #[must_use]
+    pub fn one_letter_twice() -> Self {
+        Self {
+            name: "a dead letter, retried and redriven",
+            begins: Beginning::Failed,
+            wishes: &[Wish::Retry, Wish::Redrive],
+            releases_differ: false,
+            budget: Budget { faults: 1, tries: 2, deliveries: 2, relays: 0, events: 0, wishes: 2 },
+            ..Self::two_workers()
+        }
+    }
+
+    /// A sent invoice whose mail comes back, for good or for now, or is called spam; any fault.
+    #[must_use]
+    pub fn mail_comes_back() -> Self {
+        Self {
+            name: "a mail that comes back, and another address",
+            begins: Beginning::Sent,
+            news: &[News::Sent, News::Bounced, News::BouncedForNow, News::Complained],
+            wishes: &[Wish::Retry, Wish::Readdress, Wish::Redrive],
+            releases_differ: false,
+            budget: Budget { faults: 1, tries: 2, deliveries: 1, relays: 0, events: 2, wishes: 1 },
+            ..Self::two_workers()
+        }
+    }
+
+    /// A sent invoice that still has a letter, and whose mail comes back for now; any fault.
+    #[must_use]
+    pub fn sent_after_all() -> Self {
+        Self {
+            name: "a letter of a sent invoice, and a mail that comes back",
+            begins: Beginning::SentAfterAll,
+            news: &[News::BouncedForNow],
+            budget: Budget { faults: 1, tries: 2, deliveries: 1, relays: 0, events: 1, wishes: 1 },
+            ..Self::mail_comes_back()
+        }
+    }
+
+    /// An invoice whose mail comes back while its worker is dead; any two faults.
+    #[must_use]
+    pub fn bounce_in_the_gap() -> Self {
+        Self {
+            name: "a worker, and a mail that comes back",
+            news: &[News::Bounced],
+            wishes: &[Wish::Redrive],
+            workers: 1,
+            releases_differ: false,
+            budget: Budget { faults: 2, tries: 2, deliveries: 2, relays: 0, events: 1, wishes: 1 },
+            ..Self::two_workers()
+        }
+    }
+
+    /// Everything that people and the provider do about several invoices, at length; for random schedules.
+    #[must_use]
+    pub fn letters_at_length() -> Self {
+        Self {
+            name: "letters, bounces and people at length",
+            timing: Timing::default(),
+            invoices: 2,
+            news: &[News::Sent, News::Bounced, News::BouncedForNow, News::Complained],
+            wishes: &[Wish::Retry, Wish::Readdress, Wish::Redrive],
+            warm: true,
+            budget: Budget { faults: 12, tries: 4, deliveries: 40, relays: 20, events: 10, wishes: 12 },
             ..Self::two_workers()
         }
     }
@@ -175,7 +268,7 @@ impl Scenario {
             invoices: 2,
             workers: 2,
             warm: true,
-            budget: Budget { faults: 12, tries: 4, deliveries: 40, relays: 20, events: 10 },
+            budget: Budget { faults: 12, tries: 4, deliveries: 40, relays: 20, events: 10, wishes: 0 },
             ..Self::two_workers()
         }
     }
@@ -191,6 +284,10 @@ impl Scenario {
             Self::three_faults(),
             Self::two_requests(),
             Self::one_key(),
+            Self::one_letter_twice(),
+            Self::mail_comes_back(),
+            Self::sent_after_all(),
+            Self::bounce_in_the_gap(),
         ]
     }
 

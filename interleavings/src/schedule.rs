@@ -44,6 +44,58 @@ impl Outcome {
     }
 }
 
+/// What the provider tells of a mail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum News {
+    /// It has the mail.
+    Sent,
+    /// It came back for good.
+    Bounced,
+    /// It came back, and might not another time.
+    BouncedForNow,
+    /// Its recipient called it spam.
+    Complained,
+}
+
+impl News {
+    const ALL: [(Self, &'static str); 4] = [
+        (Self::Sent, "event"),
+        (Self::Bounced, "bounce"),
+        (Self::BouncedForNow, "soft-bounce"),
+        (Self::Complained, "complaint"),
+    ];
+
+    fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(news, _)| *news == self).map_or("", |(_, name)| name)
+    }
+
+    /// Whether the mail came back. A mail does so once, for good or for now.
+    #[must_use]
+    pub fn is_bounce(self) -> bool {
+        matches!(self, Self::Bounced | Self::BouncedForNow)
+    }
+}
+
+/// What a person does about a dead letter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Wish {
+    /// `parcelctl` tries its invoice again.
+    Retry,
+    /// `parcelctl` tries it again, with another address.
+    Readdress,
+    /// The AWS console puts it back on the queue.
+    Redrive,
+}
+
+impl Wish {
+    const ALL: [(Self, &'static str); 3] =
+        [(Self::Retry, "retry"), (Self::Readdress, "readdress"), (Self::Redrive, "redrive")];
+
+    fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(wish, _)| *wish == self).map_or("", |(_, name)| name)
+    }
+}
+
 /// The next thing that happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Choice {
@@ -61,8 +113,20 @@ pub enum Choice {
     },
     /// The relay begins a run.
     Relay,
-    /// The provider tells of the mail of this number.
-    Event(usize),
+    /// The provider tells of a mail.
+    Event {
+        /// Which mail.
+        mail: usize,
+        /// What it tells.
+        news: News,
+    },
+    /// A person does something about a dead letter.
+    Person {
+        /// Which letter.
+        letter: usize,
+        /// What.
+        wish: Wish,
+    },
     /// A waiting call of a process ends in this way.
     Call {
         /// Which process, counted from the start.
@@ -82,7 +146,8 @@ impl fmt::Display for Choice {
             Self::Request(index) => write!(formatter, "request{index}"),
             Self::Deliver { worker } => write!(formatter, "deliver{worker}"),
             Self::DeliverAgain { worker } => write!(formatter, "again{worker}"),
-            Self::Event(mail) => write!(formatter, "event{mail}"),
+            Self::Event { mail, news } => write!(formatter, "{}{mail}", news.name()),
+            Self::Person { letter, wish } => write!(formatter, "{}{letter}", wish.name()),
             Self::Relay => formatter.write_str("relay"),
             Self::Call { process, lane: 0, outcome } => write!(formatter, "{process}:{}", outcome.name()),
             Self::Call { process, lane, outcome } => write!(formatter, "{process}.{lane}:{}", outcome.name()),
@@ -114,8 +179,15 @@ impl FromStr for Choice {
         if let Some(worker) = text.strip_prefix("again") {
             return Ok(Self::DeliverAgain { worker: number(worker)? });
         }
-        if let Some(mail) = text.strip_prefix("event") {
-            return Ok(Self::Event(number(mail)?));
+        for (news, name) in News::ALL {
+            if let Some(mail) = text.strip_prefix(name) {
+                return Ok(Self::Event { mail: number(mail)?, news });
+            }
+        }
+        for (wish, name) in Wish::ALL {
+            if let Some(letter) = text.strip_prefix(name) {
+                return Ok(Self::Person { letter: number(letter)?, wish });
+            }
         }
         if text == "relay" { Ok(Self::Relay) } else { Err(wrong()) }
     }
@@ -156,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_schedule_is_text_and_comes_back_from_it() {
-        let text = "request0 0:ok 0:dies-after deliver0 1.2:answer-lost again1 +45s event0 relay 3:times-out";
+        let text = "request0 0:ok 0:dies-after deliver0 1.2:answer-lost again1 +45s event0 soft-bounce1 redrive0 relay 3:times-out";
         assert_eq!(text.parse::<Schedule>().unwrap().to_string(), text);
         assert!("0:explodes".parse::<Schedule>().is_err());
     }

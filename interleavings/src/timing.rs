@@ -46,6 +46,9 @@ pub(crate) const RELAY_LIMIT: Duration = Duration::from_secs(50);
 /// After this Lambda kills the hearing of an event.
 pub(crate) const EVENT_LIMIT: Duration = Duration::from_secs(10);
 
+/// For so long an operator has a letter in hand.
+pub(crate) const OPERATOR_LIMIT: Duration = Duration::from_mins(15);
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use parceltrack::domain::{InvoiceId, LeaseHolder, ParcelId, Timestamp};
+use parceltrack::domain::{EmailAddress, InvoiceId, LeaseHolder, LetterId, ParcelId, Timestamp};
 use parceltrack::ports::NewInvoice;
 
 use crate::invariant::{Invariant, Violation};
+use crate::schedule::News;
 
 /// A mail that the provider accepted.
 #[derive(Clone, Debug)]
@@ -15,13 +16,17 @@ pub struct SentMail {
     /// What the provider calls it.
     pub message_id: String,
     /// To whom.
-    pub to: String,
+    pub to: EmailAddress,
     /// When.
     pub at: Timestamp,
-    /// Whether the provider has told of it.
-    pub told: bool,
+    /// What the provider has told of it.
+    pub told: Vec<News>,
+    /// In which way it came back, if it did.
+    pub came_back: Option<News>,
     /// Who handed it over.
     pub process: usize,
+    /// How often its invoice had been opened again when the mail was begun.
+    pub opening: usize,
     /// What the PDF behind its link hashed to.
     pub sha256: String,
     /// Whether `Sent` was written for it.
@@ -43,6 +48,12 @@ pub struct Witness {
     creations: BTreeMap<String, Vec<String>>,
     /// The parcels that a key made.
     parcels_of_keys: Vec<(String, ParcelId, Timestamp)>,
+    /// Invoices that were opened again, with the letter by which.
+    pub openings: Vec<(InvoiceId, Option<LetterId>)>,
+    /// Invoices of which it was recorded that the mail to this address came back, and how many processes had begun before.
+    pub bounces: Vec<(InvoiceId, EmailAddress, usize)>,
+    /// How often an invoice had been opened when this process began a mail of it.
+    begun: BTreeMap<(usize, String), usize>,
     /// What was broken on the way.
     pub violations: Vec<Violation>,
 }
@@ -92,9 +103,50 @@ impl Witness {
         }
     }
 
+    /// An invoice was opened again.
+    pub fn opened(&mut self, id: InvoiceId, letter: Option<LetterId>) {
+        let opening = (id, letter);
+        if opening.1.is_some() && self.openings.contains(&opening) {
+            self.object(Invariant::OneTryPerLetter, "a letter opened its invoice a second time");
+        }
+        self.openings.push(opening);
+    }
+
+    /// How often an invoice was opened again.
+    #[must_use]
+    pub fn openings_of(&self, id: InvoiceId) -> usize {
+        self.openings.iter().filter(|(known, _)| *known == id).count()
+    }
+
+    /// A process is about to mail an invoice.
+    pub fn begins_mail(&mut self, process: usize, id: InvoiceId) {
+        self.begun.insert((process, id.to_string()), self.openings_of(id));
+    }
+
+    /// How often the invoice had been opened when this process was about to mail it.
+    #[must_use]
+    pub fn opening_of(&self, process: usize, id: InvoiceId) -> usize {
+        self.begun.get(&(process, id.to_string())).copied().unwrap_or_default()
+    }
+
+    /// What this process was about to mail, with how often each invoice had been opened then.
+    pub fn mails_of(&self, process: usize) -> impl Iterator<Item = usize> {
+        self.begun.iter().filter(move |((begun, _), _)| *begun == process).map(|(_, opening)| *opening)
+    }
+
+    /// What was known of bounces of this invoice when this process began.
+    pub fn bounces_known_to(&self, process: usize) -> impl Iterator<Item = &(InvoiceId, EmailAddress, usize)> {
+        self.bounces.iter().filter(move |(_, _, begun)| *begun <= process)
+    }
+
     /// The provider accepted a mail.
     pub fn mailed(&mut self, mail: SentMail) {
-        let earlier = self.mails.iter().filter(|known| known.invoice == mail.invoice);
+        let came_back =
+            |(id, to, _): &(InvoiceId, EmailAddress, usize)| *id == mail.invoice && to.is_same_mailbox(&mail.to);
+        if self.bounces_known_to(mail.process).any(came_back) {
+            self.object(Invariant::BouncedGoesElsewhere, "a mail goes to the address from which one came back");
+        }
+        let earlier = self.mails.iter().filter(|known| known.invoice == mail.invoice && known.opening == mail.opening);
         if earlier.clone().any(|known| !known.in_the_gap) {
             let count = earlier.count() + 1;
             self.object(Invariant::OneMail, format!("mail number {count}, though no worker died over the one before"));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 use std::time::Duration;
 
-use parceltrack::domain::{InvoiceId, Ticket, Timestamp};
+use parceltrack::domain::{EmailAddress, InvoiceId, LetterId, Mailing, Suppression, Ticket, Timestamp};
 use uuid::Uuid;
 
 use crate::gate::{Calls, Op, digest};
@@ -36,6 +36,21 @@ pub struct Inhabitant {
     pub could_not_bury: bool,
 }
 
+/// A message that a person must see.
+#[derive(Clone, Debug)]
+pub struct Letter {
+    /// Its name.
+    pub id: LetterId,
+    /// The ticket, as it was sent.
+    pub body: String,
+    /// Why it is there.
+    pub reason: String,
+    /// Who put it there.
+    pub by: usize,
+    /// Whether it still is among the dead letters.
+    pub is_there: bool,
+}
+
 /// What the API answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
@@ -61,7 +76,9 @@ pub struct World {
     /// The queue of tickets.
     pub queue: Queue,
     /// What was put aside for people, with the reason.
-    pub dead_letters: Vec<(String, String)>,
+    pub dead_letters: Vec<Letter>,
+    /// Who gets no mail any more, and how many processes had begun before that.
+    pub suppressions: Vec<(Suppression, usize)>,
     /// The SHA-256 of each stored object.
     pub bucket: BTreeMap<String, String>,
     /// What was seen to happen.
@@ -88,6 +105,7 @@ impl World {
             invoices: Invoices::new(mutation),
             queue: Queue::new(timing.visibility, timing.max_receives),
             dead_letters: vec![],
+            suppressions: vec![],
             bucket: BTreeMap::new(),
             witness: Witness::default(),
             answers: BTreeMap::new(),
@@ -146,6 +164,46 @@ impl World {
         self.answers.iter().map(|(request, answer)| (*request, answer))
     }
 
+    /// Puts a message among the dead letters.
+    pub fn bury(&mut self, by: usize, body: &str, reason: &str) {
+        let id = LetterId(format!("letter {}", self.dead_letters.len()));
+        self.dead_letters.push(Letter { id, body: body.to_owned(), reason: reason.to_owned(), by, is_there: true });
+    }
+
+    /// Whether a person can do something about this letter. People are slower than who put it there, who first buries a
+    /// letter and then writes its cause to the invoice.
+    #[must_use]
+    pub fn can_be_handled(&self, letter: usize) -> bool {
+        let letter = self.dead_letters.get(letter);
+        letter.is_some_and(|letter| letter.is_there && !self.inhabitants[letter.by].alive)
+    }
+
+    /// Puts a dead letter back on the queue.
+    pub fn redrive(&mut self, letter: usize) {
+        let letter = &mut self.dead_letters[letter];
+        letter.is_there = false;
+        self.queue.redrive(letter.body.clone(), letter.id.clone(), self.now);
+    }
+
+    /// Takes a letter off the dead letters, or puts it there again.
+    pub fn move_letter(&mut self, id: &LetterId, is_there: bool) {
+        self.dead_letters.iter_mut().filter(|letter| letter.id == *id).for_each(|letter| letter.is_there = is_there);
+    }
+
+    /// Whether a person finds this invoice among the dead letters.
+    #[must_use]
+    pub fn has_letter(&self, id: InvoiceId) -> bool {
+        let body = Ticket { invoice_id: id }.to_body();
+        self.dead_letters.iter().any(|letter| letter.is_there && letter.body == body)
+            || self.queue.given_up.contains(&body)
+    }
+
+    /// Why this address gets no mail, and how many processes had begun before.
+    #[must_use]
+    pub fn suppression(&self, email: &EmailAddress) -> Option<&(Suppression, usize)> {
+        self.suppressions.iter().find(|(suppression, _)| suppression.email.is_same_mailbox(email))
+    }
+
     /// The how-manieth invoice a message is about.
     #[must_use]
     pub fn invoice_of(&self, message: &Message) -> Option<usize> {
@@ -164,6 +222,9 @@ impl World {
     pub fn settle(&mut self) {
         for message in self.queue.give_up(self.now) {
             self.note(|_| format!("queue      {} is given up", message.id));
+            if let Some(letter) = &message.letter {
+                self.move_letter(letter, true);
+            }
             self.ticket_gone(&message);
         }
     }
@@ -180,9 +241,21 @@ impl World {
         let messages = self.queue.messages().iter().map(|message| {
             let hidden = self.until(message.visible_at).max(0);
             let killed = message.holder.is_some_and(|process| self.inhabitants[process].killed);
-            (self.invoice_of(message), hidden, message.receives, self.holder(message.holder), killed)
+            (self.invoice_of(message), &message.letter, hidden, message.receives, self.holder(message.holder), killed)
         });
         hash_set(messages, &mut hasher);
+        // Of two letters the first is tried first; the order of tickets says nothing.
+        let letters = self.queue.messages().iter().filter_map(|message| message.letter.as_ref());
+        letters.collect::<Vec<_>>().hash(&mut hasher);
+        let about = |letter: &Letter| {
+            Ticket::parse(&letter.body).ok().and_then(|ticket| self.invoices.index(ticket.invoice_id))
+        };
+        self.dead_letters
+            .iter()
+            .for_each(|letter| (about(letter), letter.is_there, self.inhabitants[letter.by].alive).hash(&mut hasher));
+        self.queue.given_up.len().hash(&mut hasher);
+        let addresses = self.suppressions.iter().map(|(suppression, _)| suppression.email.as_str());
+        addresses.collect::<Vec<_>>().hash(&mut hasher);
         let alive = (0..self.inhabitants.len()).filter(|process| self.inhabitants[*process].alive);
         let processes = alive.map(|process| {
             let inhabitant = &self.inhabitants[process];
@@ -190,7 +263,10 @@ impl World {
                 let times = call.times.iter().map(|time| self.until(*time));
                 (call.op, call.about, times.collect::<Vec<_>>(), self.until(call.since))
             });
-            (inhabitant.memory, self.until(inhabitant.limit), calls.collect::<Vec<_>>())
+            let suppressions = self.suppressions.iter().filter(|(_, begun)| *begun <= process).count();
+            let begun: Vec<usize> = self.witness.mails_of(process).collect();
+            let knows = (suppressions, self.witness.bounces_known_to(process).count(), begun);
+            (inhabitant.memory, knows, self.until(inhabitant.limit), calls.collect::<Vec<_>>())
         });
         hash_set(processes, &mut hasher);
         hasher.finish()
@@ -220,11 +296,26 @@ impl World {
         mails.first().map(|mail| &mail.sha256).hash(hasher);
         mails.iter().any(|mail| mail.recorded).hash(hasher);
         let named = row.mailing.message_id.as_ref();
-        let told = mails.iter().map(|mail| (mail.told, named.is_some_and(|named| named.0 == mail.message_id)));
+        let told = mails.iter().map(|mail| {
+            let is_named = named.is_some_and(|named| named.0 == mail.message_id);
+            (&mail.told, mail.came_back, is_named, mail.opening, mail.in_the_gap, mail.to.as_str())
+        });
         told.collect::<Vec<_>>().hash(hasher);
-        (row.mailing.report.is_some()).hash(hasher);
+        self.hash_mailing(row, hasher);
         let open = mails.iter().filter(|mail| !mail.recorded && !mail.in_the_gap);
         hash_set(open.map(|mail| self.holder(Some(mail.process))), hasher);
+    }
+
+    fn hash_mailing(&self, row: &InvoiceRow, hasher: &mut DefaultHasher) {
+        let Mailing { corrections, report, retired, handled_letters, .. } = &row.mailing;
+        let to = corrections.last().map(|correction| correction.email.as_str());
+        let retired: Vec<_> = retired.iter().map(|message| &message.0).collect();
+        (to, report.as_ref().map(|report| report.delivery as u8), retired, handled_letters).hash(hasher);
+        let id = row.content.id;
+        let openings = self.witness.openings.iter().filter(|(known, _)| *known == id).map(|(_, letter)| letter);
+        openings.collect::<Vec<_>>().hash(hasher);
+        let bounces = self.witness.bounces.iter().filter(|(known, _, _)| *known == id).map(|(_, to, _)| to.as_str());
+        bounces.collect::<Vec<_>>().hash(hasher);
     }
 }
 

@@ -1,9 +1,10 @@
 """Deploys template.yaml, the one that goes to AWS, on the emulator.
 
 The emulator runs CloudFormation but not the SAM transform, so that happens here, offline. It also ignores the OpenAPI
-body in which SAM writes the routes of an HTTP API, so these become resources of their own. It has no CodeDeploy, so
-there are no versions and aliases: what is called is the code that was deployed last. Nothing else is changed but the
-packages' place, and numbers that are text in AWS or the other way round.
+body in which SAM writes the routes of an HTTP API, so these become resources of their own, and a function's log level,
+which it gets as AWS gives it. It has no CodeDeploy, so there are no versions and aliases: what is called is the code that
+was deployed last. Nothing else is changed but the packages' place, and numbers that are text in AWS or the other way
+round.
 
 Can be run again: the stack is updated, functions get their new code, and tables, queues and the bucket keep what they
 hold. Progress goes to stderr; stdout gets the stack's outputs as one JSON object.
@@ -164,6 +165,15 @@ def settle_types(template: dict, parameters: dict) -> None:
         if isinstance(limit, dict) and "Ref" in limit:
             name = limit["Ref"]
             scaling["MaximumConcurrency"] = int(parameters.get(name, template["Parameters"][name].get("Default")))
+
+
+def tell_log_levels(template: dict) -> None:
+    """Does what Lambda does with a function's log level, and the emulator does not: the function finds it there."""
+    for resource in template["Resources"].values():
+        level = resource.get("Properties", {}).get("LoggingConfig", {}).get("ApplicationLogLevel")
+        if resource["Type"] == "AWS::Lambda::Function" and level:
+            environment = resource["Properties"].setdefault("Environment", {}).setdefault("Variables", {})
+            environment["AWS_LAMBDA_LOG_LEVEL"] = level
 
 
 # ---- Talking to the emulator ----
@@ -350,6 +360,7 @@ def deploy(arguments: argparse.Namespace) -> dict:
     transformed = transform(template, parameters)
     expand_http_apis(transformed)
     settle_types(transformed, parameters)
+    tell_log_levels(transformed)
     stack = create_or_update(emulator, arguments.stack, bucket, transformed, parameters)
     names = emulator.names_in(arguments.stack)
     make_sure_of_code(emulator, names, functions, zips)

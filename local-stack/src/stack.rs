@@ -213,6 +213,8 @@ fn local_parameters(stack: &StackAddresses) -> BTreeMap<String, String> {
         ("AllowedOrigins", &stack.page_url),
         ("PublicUrl", &stack.api_url),
         ("SimulatorEnabled", "true"),
+        // The tests look through it for what must not be in it, at any level.
+        ("LogLevel", "DEBUG"),
     ]
     .map(|(name, value)| (name.to_owned(), value.to_owned()))
     .into()

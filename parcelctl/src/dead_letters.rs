@@ -324,7 +324,7 @@ pub(crate) async fn retry(
         tokio::time::sleep_until(turn).await;
         turn += pause;
         let result = if begin.elapsed() + MARGIN < HANDLING {
-            retry_one(desk, &held, email.clone()).await
+            retry_letter(desk, &held.letter, email.clone()).await
         } else {
             Err(anyhow::anyhow!("no time left for it in this run: ask again"))
         };
@@ -342,12 +342,13 @@ pub(crate) async fn retry(
     summary.print("retried", json)
 }
 
-/// First the invoice, then the letter: after a crash in between the letter is still there, and finds its work done.
-async fn retry_one(desk: &Desk, held: &Held, email: Option<EmailAddress>) -> Result<Handled> {
-    let Ok(ticket) = Ticket::parse(&held.letter.body) else { return Ok(Handled::NotATicket) };
-    let retried = try_again(desk, ticket.invoice_id, Some(held.letter.letter.clone()), email).await?;
+/// Tries a dead letter's invoice again. First the invoice, then the letter: after a crash in between the letter is still
+/// there, and finds its work done.
+pub async fn retry_letter(desk: &Desk, letter: &BuriedTicket, email: Option<EmailAddress>) -> Result<Handled> {
+    let Ok(ticket) = Ticket::parse(&letter.body) else { return Ok(Handled::NotATicket) };
+    let retried = try_again(desk, ticket.invoice_id, Some(letter.letter.clone()), email).await?;
     if retried.is_settled() {
-        desk.letters.remove(&held.letter).await?;
+        desk.letters.remove(letter).await?;
     }
     Ok(retried)
 }

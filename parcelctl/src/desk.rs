@@ -14,15 +14,23 @@ use parceltrack::ports::{
 };
 
 /// The ports of an operator.
-pub(crate) struct Desk {
-    pub(crate) invoices: Arc<dyn ReadInvoices>,
-    pub(crate) reopening: Arc<dyn ReopenInvoices>,
-    pub(crate) notes: Arc<dyn NoteDrops>,
-    pub(crate) letters: Arc<dyn TakeDeadLetters>,
-    pub(crate) tickets: Arc<dyn SendTicket>,
-    pub(crate) suppressions: Arc<dyn ReadSuppressions>,
-    pub(crate) unsuppress: Arc<dyn RemoveSuppression>,
-    pub(crate) clock: Arc<dyn Clock>,
+pub struct Desk {
+    /// Reads invoices.
+    pub invoices: Arc<dyn ReadInvoices>,
+    /// Opens them again.
+    pub reopening: Arc<dyn ReopenInvoices>,
+    /// Notes on them what was given up.
+    pub notes: Arc<dyn NoteDrops>,
+    /// Looks through the dead letters.
+    pub letters: Arc<dyn TakeDeadLetters>,
+    /// Puts tickets on the queue.
+    pub tickets: Arc<dyn SendTicket>,
+    /// Tells who gets no mail.
+    pub suppressions: Arc<dyn ReadSuppressions>,
+    /// Allows mail again.
+    pub unsuppress: Arc<dyn RemoveSuppression>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl Desk {

@@ -2,9 +2,10 @@
 
 use anyhow::Result;
 use parceltrack::domain::{
-    AttemptOutcome, Delivery, EmailAddress, FIRST_DUE, Invoice, InvoiceId, InvoiceStatus, LetterId, Reopened,
-    Reopening, Suppression, Ticket, Timestamp,
+    AttemptOutcome, Delivery, EmailAddress, FIRST_DUE, Invoice, InvoiceId, InvoiceStatus, LetterId, LinkSecret,
+    NewAddress, Reopened, Reopening, Suppression, Ticket, Timestamp, Wish,
 };
+use parceltrack::reopening;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -112,7 +113,8 @@ fn happenings(invoice: &Invoice) -> Vec<Happening> {
         happening(attempt.at, what.to_owned(), attempt.reason.clone(), next)
     }));
     happenings.extend(invoice.mailing.corrections.iter().map(|correction| {
-        happening(correction.at, format!("address corrected to {}", correction.email.as_str()), None, None)
+        let reason = correction.by.as_ref().map(|by| format!("by {by}"));
+        happening(correction.at, format!("address changed to {}", correction.email.as_str()), reason, None)
     }));
     happenings.extend(invoice.mailing.report.iter().map(|report| {
         happening(report.at, format!("the mail provider says {:?}", report.delivery), report.reason.clone(), None)
@@ -157,7 +159,7 @@ pub(crate) async fn show(desk: &Desk, id: Uuid, json: bool) -> Result<Outcome> {
 /// How a wish to try again ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum Handled {
+pub enum Handled {
     /// It is open again, and has a ticket.
     Retried,
     /// It was open, goes to the new address, and has a ticket.
@@ -174,6 +176,8 @@ pub(crate) enum Handled {
     NeedsAddress,
     /// The address gets no mail any more.
     Suppressed,
+    /// It was opened or readdressed so often that it is enough.
+    TooOften,
     /// There is no such invoice.
     Unknown,
     /// The letter names no invoice.
@@ -182,10 +186,16 @@ pub(crate) enum Handled {
 
 impl Handled {
     /// Whether nothing is left to do.
-    pub(crate) fn is_settled(self) -> bool {
+    #[must_use]
+    pub fn is_settled(self) -> bool {
         match self {
             Self::Retried | Self::Readdressed | Self::WasOpen | Self::WasSent | Self::WasRetried => true,
-            Self::HeldByWorker | Self::NeedsAddress | Self::Suppressed | Self::Unknown | Self::NotATicket => false,
+            Self::HeldByWorker
+            | Self::NeedsAddress
+            | Self::Suppressed
+            | Self::TooOften
+            | Self::Unknown
+            | Self::NotATicket => false,
         }
     }
 
@@ -202,6 +212,7 @@ impl Handled {
             Self::Suppressed => {
                 "left alone: the address gets no mail any more; use --set-email, or allow it by parcelctl suppression remove"
             }
+            Self::TooOften => "left alone: it was opened again, or had another address, a hundred times",
             Self::Unknown => "left alone: there is no such invoice; drop it",
             Self::NotATicket => "left alone: it names no invoice; drop it",
         }
@@ -216,17 +227,12 @@ pub(crate) async fn try_again(
     email: Option<EmailAddress>,
 ) -> Result<Handled> {
     let now = desk.clock.now();
-    let reason = "by an operator".to_owned();
-    let wish = Reopening { letter, email, reason, due: now + FIRST_DUE, now };
-    let Some(invoice) = desk.invoices.invoice(id).await? else { return Ok(Handled::Unknown) };
-    // It would fail again at once, and make another letter.
-    if matches!(invoice.reopened_by(&wish), Reopened::Opened | Reopened::Readdressed) {
-        let to = wish.email.as_ref().unwrap_or(invoice.email());
-        if desk.suppressions.suppression(to).await?.is_some() {
-            return Ok(Handled::Suppressed);
-        }
-    }
-    let handled = match desk.reopening.reopen(id, &wish).await? {
+    let by = "an operator".to_owned();
+    let reason = format!("by {by}");
+    let address = email.map(|email| NewAddress { email, by, link_secret: LinkSecret(Uuid::new_v4()) });
+    let wish = Reopening { wish: Wish::AnotherTry, letter, address, reason, due: now + FIRST_DUE, now };
+    let (invoices, suppressions, reopening) = (&*desk.invoices, &*desk.suppressions, &*desk.reopening);
+    let handled = match reopening::reopen(invoices, suppressions, reopening, id, &wish).await? {
         Reopened::Opened => Handled::Retried,
         Reopened::Readdressed => Handled::Readdressed,
         Reopened::StillOpen => Handled::WasOpen,
@@ -234,9 +240,12 @@ pub(crate) async fn try_again(
         Reopened::HandledBefore => return Ok(Handled::WasRetried),
         Reopened::Sent => return Ok(Handled::WasSent),
         Reopened::NeedsAddress => return Ok(Handled::NeedsAddress),
+        Reopened::Suppressed => return Ok(Handled::Suppressed),
+        // The first is only for those who want another mail.
+        Reopened::TooSoon { .. } | Reopened::TooOften => return Ok(Handled::TooOften),
         Reopened::Unknown => return Ok(Handled::Unknown),
     };
-    if let Err(error) = desk.tickets.send(Ticket { invoice_id: id }).await {
+    if let Err(error) = desk.tickets.send(Ticket { invoice_id: id }, None).await {
         // It has a due time, so nothing is lost.
         eprintln!("warning: the queue took no ticket for {id} ({error}); the relay sends one when it is due");
     }

@@ -8,6 +8,7 @@ pub mod clock;
 pub mod domain;
 pub mod mime;
 pub mod ports;
+pub mod reopening;
 pub mod settings;
 pub mod smtp;
 pub mod telemetry;

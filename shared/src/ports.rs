@@ -15,7 +15,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 pub use api_keys::{ManageApiKeys, ReadApiKeys, Revocation};
-pub use dead_letters::{BuriedTicket, NoteDrops, ReopenInvoices, TakeDeadLetters};
+pub use dead_letters::{BuriedTicket, NoteDrops, ReaddressInvoices, ReopenInvoices, TakeDeadLetters};
 pub use delivery::{AddSuppression, ReadSuppressions, RecordDelivery, RemoveSuppression};
 pub use failed_invoices::{FailedInvoice, FailedPage, FailedPageEnd, ListFailedInvoices};
 pub use parcels::{
@@ -27,7 +27,7 @@ pub use throughput::{Backlog, CountSends, MeasureBacklog, MeasureQueue, OpenInvo
 
 use crate::domain::{
     Attempt, EmailAddress, Invoice, InvoiceContent, InvoiceId, InvoiceStatus, Lease, LeaseHolder, LinkSecret,
-    ProviderMessageId, StoredPdf, Ticket, Timestamp, TrackingNumber,
+    ProviderMessageId, RequestId, StoredPdf, Ticket, Timestamp, TrackingNumber,
 };
 
 /// Tells the time. Tests move it.
@@ -59,7 +59,7 @@ pub struct NewInvoice {
 }
 
 /// How the creation of an invoice ended.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InvoiceCreation {
     /// It is there, made by this call.
     Created,
@@ -97,7 +97,7 @@ pub trait ReadInvoices: Send + Sync {
 }
 
 /// How a claim ended.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
     /// It is ours: the invoice as it was, with the number of holders that died before us.
     Granted(Box<Invoice>),
@@ -222,8 +222,9 @@ pub trait RelayInvoices: Send + Sync {
 /// Puts one ticket on the queue (API).
 #[async_trait]
 pub trait SendTicket: Send + Sync {
-    /// Returns once the queue has it.
-    async fn send(&self, ticket: Ticket) -> Result<(), PortError>;
+    /// Returns once the queue has it. The request that asked for it, if one did, goes beside it, for the log of whoever
+    /// takes it.
+    async fn send(&self, ticket: Ticket, cause: Option<&RequestId>) -> Result<(), PortError>;
 }
 
 /// Puts tickets on the queue in batches (relay).

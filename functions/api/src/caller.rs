@@ -2,6 +2,7 @@
 //!
 //! A handler names the right it wants in its arguments, [`Allowed<ManageParcels>`](Allowed), and is not reached without it.
 
+use std::fmt;
 use std::marker::PhantomData;
 
 use axum::extract::FromRequestParts;
@@ -25,6 +26,17 @@ impl Caller {
     /// Whether the caller may know of what belongs to this owner.
     pub(crate) fn sees(&self, owner: &OwnerId) -> bool {
         self.role == Role::Operator || self.owner == *owner
+    }
+}
+
+impl fmt::Display for Caller {
+    /// In words, for the story of what they did.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.role {
+            Role::Merchant => write!(formatter, "the merchant {}", self.owner.as_str()),
+            Role::Driver => formatter.write_str("a driver"),
+            Role::Operator => formatter.write_str("an operator"),
+        }
     }
 }
 

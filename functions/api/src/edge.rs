@@ -1,23 +1,28 @@
 //! The HTTP edge: routes, and what every answer has in common, whichever path or mistake it came from.
 
 use std::any::Any;
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime};
 
-use axum::Router;
-use axum::extract::Request;
+use axum::body::Body;
+use axum::extract::{MatchedPath, Request};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{get, post, put};
+use axum::{Extension, Router};
 use http::header::{
-    ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderName, LOCATION, RETRY_AFTER, X_CONTENT_TYPE_OPTIONS,
+    AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, LOCATION,
+    REFERRER_POLICY, RETRY_AFTER, STRICT_TRANSPORT_SECURITY, VARY, X_CONTENT_TYPE_OPTIONS,
 };
-use http::{HeaderValue, Method};
+use http::{HeaderMap, HeaderValue, Method};
+use lambda_http::RequestExt as _;
 use lambda_http::request::RequestContext;
 use parceltrack::clock::SystemClock;
+use parceltrack::domain::RequestId;
 use parceltrack::ports::Clock as _;
 use parceltrack::telemetry::{self, Metric};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::CorsLayer;
+use tracing::Instrument as _;
 use uuid::Uuid;
 
 use crate::App;
@@ -29,12 +34,28 @@ pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-i
 /// How long a browser may remember that a page of ours may call.
 const PREFLIGHT_LIFETIME: Duration = Duration::from_hours(1);
 
+/// So long before Lambda ends the function, and the caller gets its mute 500, a request is answered in our own words.
+const TIME_TO_ANSWER: Duration = Duration::from_millis(1500);
+
+/// On every answer that does not say otherwise itself.
+const DEFAULT_HEADERS: [(HeaderName, HeaderValue); 6] = [
+    (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    // What a caller may see is that caller's alone.
+    (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    (STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000")),
+    // The address of a mailed link is a secret.
+    (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    (CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'")),
+    // Pages of other origins read answers by CORS or not at all.
+    (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
+];
+
 /// The API: all its routes, with problem details, request ids, CORS and security headers around them.
 pub fn router(app: App, allowed_origins: &[HeaderValue]) -> Router {
     let cors = CorsLayer::new()
         .allow_origin(allowed_origins.to_vec())
-        .allow_methods([Method::GET, Method::HEAD, Method::POST])
-        .allow_headers([AUTHORIZATION, CONTENT_TYPE, parcels::IDEMPOTENCY_KEY])
+        .allow_methods([Method::GET, Method::HEAD, Method::POST, Method::PUT])
+        .allow_headers([AUTHORIZATION, CONTENT_TYPE, parcels::IDEMPOTENCY_KEY, X_REQUEST_ID])
         .expose_headers([LOCATION, RETRY_AFTER, parcels::IDEMPOTENT_REPLAYED, X_REQUEST_ID])
         .max_age(PREFLIGHT_LIFETIME);
     Router::new()
@@ -50,54 +71,105 @@ pub fn router(app: App, allowed_origins: &[HeaderValue]) -> Router {
         .route("/api/invoices/{id}", get(invoices::get))
         .route("/api/invoices/{id}/pdf", get(invoices::pdf))
         .route("/api/queue", get(queue::get))
+        .route("/api/invoices/{id}/resend", post(invoices::resend))
+        .route("/api/invoices/{id}/email", put(invoices::set_email))
         .route("/i/{token}", get(links::open))
         .fallback(async || Problem::NotFound("path"))
         .method_not_allowed_fallback(async || Problem::MethodNotAllowed)
         .with_state(app)
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(middleware::from_fn(finish))
+        .layer(middleware::from_fn(answer))
         .layer(cors)
+        .layer(middleware::from_fn(finish))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the layer wants it so")]
-fn panicked(panic: Box<dyn Any + Send>) -> Response {
-    let message = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-    tracing::error!(event = "handler_panicked", message = message.unwrap_or("no message"));
+/// Whoever installed the log has written where it panicked.
+fn panicked(_: Box<dyn Any + Send>) -> Response {
     Problem::Internal.into_response()
 }
 
-/// Gives every answer its request id and security headers, and every problem its body.
-async fn finish(request: Request, next: Next) -> Response {
-    let request_id = request_id(&request);
-    let span = tracing::info_span!("request", id = request_id, method = %request.method());
-    let mut response = {
-        use tracing::Instrument as _;
-        next.run(request).instrument(span).await
-    };
-    if let Some(problem) = response.extensions_mut().remove::<Problem>() {
-        let allow = response.headers_mut().remove(ALLOW);
-        response = problem.render(&request_id);
-        if let Some(allow) = allow {
-            response.headers_mut().insert(ALLOW, allow);
-        }
+/// Gets an answer within the time there is, and gives every problem its body. An event that was no request comes with
+/// the problem that it is.
+async fn answer(Extension(request_id): Extension<RequestId>, mut request: Request, next: Next) -> Response {
+    if let Some(problem) = request.extensions_mut().remove::<Problem>() {
+        return problem.render(&request_id);
     }
+    let response = match time_left(&request) {
+        None => next.run(request).await,
+        Some(time) => tokio::time::timeout(time, next.run(request)).await.unwrap_or_else(|_| {
+            tracing::error!(event = "request_timed_out");
+            Problem::TimedOut.into_response()
+        }),
+    };
     if response.status().is_server_error() {
         telemetry::record(Metric::ServerErrors, SystemClock.now());
     }
-    let headers = response.headers_mut();
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    if let Ok(id) = HeaderValue::from_str(&request_id) {
-        headers.insert(X_REQUEST_ID, id);
-    }
-    response
+    let (mut parts, body) = response.into_parts();
+    let Some(problem) = parts.extensions.remove::<Problem>() else { return Response::from_parts(parts, body) };
+    let mut rendered = problem.render(&request_id);
+    // Such as Allow. The length was that of no body.
+    parts.headers.remove(CONTENT_LENGTH);
+    rendered.headers_mut().extend(parts.headers);
+    rendered
 }
 
-/// API Gateway's id for the request, which its access log has too.
-fn request_id(request: &Request) -> String {
-    match request.extensions().get::<RequestContext>() {
-        Some(RequestContext::ApiGatewayV2(context)) => context.request_id.clone(),
-        _ => None,
+/// `None` where there is no Lambda that would end the function.
+fn time_left(request: &Request) -> Option<Duration> {
+    let deadline = request.lambda_context_ref()?.deadline();
+    Some(deadline.duration_since(SystemTime::now()).unwrap_or_default().saturating_sub(TIME_TO_ANSWER))
+}
+
+/// Gives every answer its request id and security headers, and the log a line about it.
+async fn finish(mut request: Request, next: Next) -> Response {
+    let begin = Instant::now();
+    let (request_id, gateway_id) = request_ids(&request);
+    let method = request.method().clone();
+    // The route and not the path, which may be a mailed link and so a secret.
+    let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
+    let span = tracing::info_span!("request", requestId = %request_id, gatewayId = gateway_id, %method, route);
+    request.extensions_mut().insert(request_id.clone());
+    async {
+        let mut response = next.run(request).await;
+        let status = response.status();
+        tracing::info!(event = "answered", status = status.as_u16(), milliseconds = begin.elapsed().as_millis());
+        let headers = response.headers_mut();
+        for (name, value) in DEFAULT_HEADERS {
+            headers.entry(name).or_insert(value);
+        }
+        join_values(headers, &VARY);
+        if let Ok(id) = HeaderValue::from_str(request_id.as_str()) {
+            headers.insert(X_REQUEST_ID, id);
+        }
+        if method == Method::HEAD {
+            *response.body_mut() = Body::empty();
+        }
+        response
     }
-    .unwrap_or_else(|| Uuid::new_v4().to_string())
+    .instrument(span)
+    .await
+}
+
+/// An HTTP API's answer has one value of each header.
+fn join_values(headers: &mut HeaderMap, name: &HeaderName) {
+    let values: Vec<&str> = headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).collect();
+    if values.len() > 1
+        && let Ok(joined) = HeaderValue::from_str(&values.join(", "))
+    {
+        headers.insert(name.clone(), joined);
+    }
+}
+
+/// What the request is called: as its caller calls it, if that is harmless, or else as API Gateway does, whose id is
+/// also in its access log. The second is that id, where it is not the first.
+fn request_ids(request: &Request) -> (RequestId, Option<String>) {
+    let own = request.headers().get(X_REQUEST_ID).and_then(|id| id.to_str().ok()?.parse::<RequestId>().ok());
+    let gateways = match request.extensions().get::<RequestContext>() {
+        Some(RequestContext::ApiGatewayV2(context)) => context.request_id.as_deref().and_then(|id| id.parse().ok()),
+        _ => request.extensions().get::<RequestId>().cloned(),
+    };
+    match (own, gateways) {
+        (Some(own), gateways) => (own, gateways.map(|id: RequestId| id.to_string())),
+        (None, Some(gateways)) => (gateways, None),
+        (None, None) => (Uuid::new_v4().into(), None),
+    }
 }

@@ -4,17 +4,22 @@
 //! that is no base64, a strange Host. And HTTP APIs hand over a path that is already percent-decoded, in which a `?` or
 //! `..` would become another route. So events are put in order first.
 
+use std::panic::AssertUnwindSafe;
+
 use axum::Router;
-use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use http::header::HOST;
+use futures::FutureExt as _;
+use http::HeaderValue;
+use http::header::{HOST, HeaderName, ORIGIN};
 use lambda_http::aws_lambda_events::apigw::ApiGatewayV2httpRequest;
 use lambda_http::lambda_runtime::{self, Context};
 use lambda_http::request::LambdaRequest;
 use lambda_http::{Adapter, Error, LambdaEvent, Service as _, service_fn};
+use parceltrack::domain::RequestId;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::{Value, json};
+use tower::ServiceExt as _;
 
 use crate::problem::Problem;
 
@@ -63,36 +68,69 @@ pub async fn serve(router: Router) -> Result<(), Error> {
 
 /// Answers one event. Whatever stands in it, there is an answer.
 pub async fn handle(router: Router, event: Value, context: Context) -> Result<Value, Error> {
-    let request_id = context.request_id.clone();
-    match put_in_order(event) {
-        Ok(request) => {
-            let event = LambdaEvent::new(LambdaRequest::ApiGatewayV2(request), context);
-            let response = Adapter::from(router).call(event).await?;
-            Ok(serde_json::to_value(response)?)
-        }
-        Err(problem) => answer(problem.render(&request_id)).await,
+    let refusal = Refusal::prepare(&event, &context);
+    let request = match put_in_order(event) {
+        Ok(request) => request,
+        Err(problem) => return refusal.answer(router, problem).await,
+    };
+    let event = LambdaEvent::new(LambdaRequest::ApiGatewayV2(request), context);
+    // What our own code panics over is answered by the router. Here it would be the translation, over an event that is
+    // stranger than those we know.
+    let translated = AssertUnwindSafe(async { Adapter::from(router.clone()).call(event).await }).catch_unwind().await;
+    match translated {
+        Ok(response) => Ok(serde_json::to_value(response?)?),
+        Err(_) => refusal.answer(router, Problem::Internal).await,
     }
 }
 
-/// The answer to an event that never became a request.
-async fn answer(response: Response) -> Result<Value, Error> {
-    let (parts, body) = response.into_parts();
-    let body = axum::body::to_bytes(body, usize::MAX).await?;
-    let headers: serde_json::Map<String, Value> = parts
-        .headers
-        .iter()
-        .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.into())))
-        .collect();
-    Ok(json!({
-        "statusCode": parts.status.as_u16(),
-        "headers": headers,
-        "body": String::from_utf8_lossy(&body),
-        "isBase64Encoded": false,
-        "cookies": [],
-    }))
+/// What is needed to answer an event that does not become a request.
+struct Refusal {
+    origin: Option<HeaderValue>,
+    request_id: Option<RequestId>,
 }
 
-fn put_in_order(event: Value) -> Result<ApiGatewayV2httpRequest, Problem> {
+impl Refusal {
+    fn prepare(event: &Value, context: &Context) -> Self {
+        let origin = event["headers"]["origin"].as_str().and_then(|origin| origin.parse().ok());
+        Self { origin, request_id: context.request_id.parse().ok() }
+    }
+
+    /// Through the router, so that this answer has what every answer has.
+    async fn answer(self, router: Router, problem: Problem) -> Result<Value, Error> {
+        let mut request = http::Request::new(axum::body::Body::empty());
+        if let Some(origin) = self.origin {
+            request.headers_mut().insert(ORIGIN, origin);
+        }
+        if let Some(request_id) = self.request_id {
+            request.extensions_mut().insert(request_id);
+        }
+        request.extensions_mut().insert(problem);
+        let Ok(response) = router.oneshot(request).await;
+        let (parts, body) = response.into_parts();
+        let body = axum::body::to_bytes(body, usize::MAX).await?;
+        let headers: serde_json::Map<String, Value> = parts
+            .headers
+            .iter()
+            .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.into())))
+            .collect();
+        Ok(json!({
+            "statusCode": parts.status.as_u16(),
+            "headers": headers,
+            "body": String::from_utf8_lossy(&body),
+            "isBase64Encoded": false,
+            "cookies": [],
+        }))
+    }
+}
+
+fn put_in_order(mut event: Value) -> Result<ApiGatewayV2httpRequest, Problem> {
+    // One that HTTP does not allow would spoil the whole event.
+    if let Some(headers) = event.get_mut("headers").and_then(Value::as_object_mut) {
+        headers.retain(|name, value| {
+            name.parse::<HeaderName>().is_ok()
+                && value.as_str().is_some_and(|value| value.parse::<HeaderValue>().is_ok())
+        });
+    }
     let mut event: ApiGatewayV2httpRequest = serde_json::from_value(event)
         .map_err(|_| Problem::Malformed("This is not an event of an HTTP API (payload version 2.0).".to_owned()))?;
 

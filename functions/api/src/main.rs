@@ -1,18 +1,23 @@
 //! Reads settings, builds clients once, wires, runs.
 
+use std::process::ExitCode;
 use std::sync::Arc;
 
 use api::{App, KeyRing, Latest, QueueWatch, RandomTrackingNumbers, Settings, router, serve};
 use parceltrack::aws::{
-    ApiKeyTable, Clients, DeadLetterQueue, InvoiceBucket, InvoiceTable, ParcelTable, ProofBucket, ThroughputTable,
-    TicketQueue,
+    ApiKeyTable, Clients, DeadLetterQueue, InvoiceBucket, InvoiceTable, ParcelTable, ProofBucket, SuppressionTable,
+    ThroughputTable, TicketQueue,
 };
 use parceltrack::clock::SystemClock;
 use parceltrack::telemetry;
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_http::Error> {
+async fn main() -> ExitCode {
     telemetry::init();
+    telemetry::ended(run().await)
+}
+
+async fn run() -> Result<(), lambda_http::Error> {
     let settings = Settings::from_env()?;
     let clients = Clients::from_env().await;
     let invoices = InvoiceTable::new(clients.dynamodb(), settings.invoices_table);
@@ -46,7 +51,10 @@ async fn main() -> Result<(), lambda_http::Error> {
         proofs: Arc::new(ProofBucket::new(clients.s3(), settings.proofs_bucket)),
         create_invoices: invoices.clone(),
         read_invoices: invoices.clone(),
-        failed_invoices: invoices,
+        failed_invoices: invoices.clone(),
+        reopen_invoices: invoices.clone(),
+        readdress_invoices: invoices,
+        suppressions: Arc::new(SuppressionTable::new(clients.dynamodb(), settings.suppressions_table)),
         tickets,
         pdf_links: Arc::new(InvoiceBucket::new(clients.s3(), settings.invoices_bucket)),
         tracking_numbers: Arc::new(RandomTrackingNumbers),

@@ -2,13 +2,18 @@
 //!
 //! A caller sees what helps the caller. The cause of a 5xx is in the log, under the same request id.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use http::header::{CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
-use parceltrack::domain::{InvoiceId, MAX_EVENTS, ParcelStatus};
+use parceltrack::domain::{InvoiceId, MAX_EVENTS, ParcelStatus, RequestId};
 use parceltrack::ports::PortError;
 use serde::Serialize;
+
+/// After how many seconds a caller may ask again for what was unavailable.
+const RETRY_AFTER_SECONDS: u16 = 2;
 
 /// A field or parameter at fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -47,14 +52,27 @@ pub(crate) enum Problem {
     },
     /// 409: the parcel's timeline takes no more lines.
     TimelineFull,
+    /// 409: a worker has the invoice right now; in a few seconds it has not.
+    InvoiceBusy,
+    /// 409: the invoice's address gets no mail any more; another one does.
+    AddressSuppressed,
+    /// 409: the invoice was mailed, or readdressed, so often that it is enough.
+    MailedTooOften,
     /// 413: more than the limit named here, in bytes.
     TooLarge(usize),
     /// 415: a body that says it is not JSON.
     NotJson,
     /// 422: the idempotency key came with other content before.
     KeyUsedForOtherContent,
+    /// 429: the same was asked for a moment ago.
+    TooManyRequests {
+        /// Until it may be asked for again.
+        retry_after: Duration,
+    },
     /// 503: something we need is away; the same call may succeed later.
     Unavailable,
+    /// 503: it took too long, and nobody knows what was done.
+    TimedOut,
     /// 500: our fault.
     Internal,
 }
@@ -73,10 +91,16 @@ impl Problem {
             Self::Forbidden => StatusCode::FORBIDDEN,
             Self::NotFound(_) => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            Self::InvoiceDiffers(_) | Self::StepNotAllowed { .. } | Self::TimelineFull => StatusCode::CONFLICT,
+            Self::InvoiceDiffers(_)
+            | Self::StepNotAllowed { .. }
+            | Self::TimelineFull
+            | Self::InvoiceBusy
+            | Self::AddressSuppressed
+            | Self::MailedTooOften => StatusCode::CONFLICT,
+            Self::TooManyRequests { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Unavailable | Self::TimedOut => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -94,6 +118,11 @@ impl Problem {
             Self::InvoiceDiffers(_) => "invoice-differs",
             Self::StepNotAllowed { .. } => "step-not-allowed",
             Self::TimelineFull => "timeline-full",
+            Self::InvoiceBusy => "invoice-busy",
+            Self::AddressSuppressed => "address-suppressed",
+            Self::MailedTooOften => "mailed-too-often",
+            Self::TooManyRequests { .. } => "too-many-requests",
+            Self::TimedOut => "timed-out",
             Self::TooLarge(_) => "body-too-large",
             Self::NotJson => "not-json",
             Self::KeyUsedForOtherContent => "idempotency-key-reused",
@@ -114,6 +143,11 @@ impl Problem {
             Self::InvoiceDiffers(_) => "The parcel has another invoice",
             Self::StepNotAllowed { .. } => "The parcel is elsewhere on its way",
             Self::TimelineFull => "The parcel's timeline is full",
+            Self::InvoiceBusy => "The invoice is being mailed right now",
+            Self::AddressSuppressed => "This address gets no mail any more",
+            Self::MailedTooOften => "The invoice was mailed too often",
+            Self::TooManyRequests { .. } => "Too many requests",
+            Self::TimedOut => "It took too long",
             Self::TooLarge(_) => "The request is too large",
             Self::NotJson => "The body must be JSON",
             Self::KeyUsedForOtherContent => "The idempotency key was used for another request",
@@ -142,16 +176,31 @@ impl Problem {
                 format!("The parcel is {current}, and from there it does not become {wanted}.")
             }
             Self::TimelineFull => format!("A timeline has at most {MAX_EVENTS} lines. Please call us."),
+            Self::InvoiceBusy => "Nothing was changed. Please try again in a few seconds.".to_owned(),
+            Self::AddressSuppressed => {
+                "Earlier mail to it came back for good, or was called spam. Set another address first.".to_owned()
+            }
+            Self::MailedTooOften => "It has had a hundred mails or addresses. Please write to us.".to_owned(),
+            Self::TooManyRequests { .. } => "Please wait as long as Retry-After says.".to_owned(),
+            Self::TimedOut => {
+                "It may have been done or not. Look, or send the same request again: nothing is done twice by it."
+                    .to_owned()
+            }
             Self::TooLarge(limit) => format!("At most {limit} bytes are read."),
             Self::NotJson => "Send it with Content-Type: application/json.".to_owned(),
             Self::KeyUsedForOtherContent => "Send the same content again, or use a new Idempotency-Key.".to_owned(),
-            Self::Unavailable => "Nothing was done. Please try again in a moment.".to_owned(),
+            Self::Unavailable => {
+                // A call that we gave up on may have taken effect.
+                "It may or may not have been done. Please try again in a moment; with the same Idempotency-Key nothing is \
+                 done twice."
+                    .to_owned()
+            }
             Self::Internal => "We have been told. Please quote the request id.".to_owned(),
         }
     }
 
     /// The answer in full. `request_id` stands in it so that a person can quote it to us.
-    pub(crate) fn render(&self, request_id: &str) -> Response {
+    pub(crate) fn render(&self, request_id: &RequestId) -> Response {
         #[derive(Serialize)]
         #[serde(rename_all = "camelCase")]
         struct Details<'a> {
@@ -173,7 +222,7 @@ impl Problem {
             title: self.title(),
             status: self.status().as_u16(),
             detail: self.detail(),
-            request_id,
+            request_id: request_id.as_str(),
             errors: match self {
                 Self::InvalidParameter(problem) => std::slice::from_ref(problem),
                 Self::InvalidFields(problems) => problems,
@@ -189,17 +238,25 @@ impl Problem {
             },
         };
         let body = serde_json::to_vec(&details).unwrap_or_default();
+        let length = body.len();
         let mut response = Response::new(Body::from(body));
         *response.status_mut() = self.status();
         let headers = response.headers_mut();
+        headers.insert(CONTENT_LENGTH, length.into());
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         match self {
             // RFC 9110 section 15.5.2 wants it, RFC 6750 section 3 says how.
             Self::Unauthorized => {
                 headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"ParcelTrack\""));
             }
-            Self::Unavailable => {
-                headers.insert(RETRY_AFTER, HeaderValue::from_static("2"));
+            Self::Unavailable | Self::TimedOut => {
+                headers.insert(RETRY_AFTER, HeaderValue::from(RETRY_AFTER_SECONDS));
+            }
+            Self::InvoiceBusy => {
+                headers.insert(RETRY_AFTER, HeaderValue::from_static("5"));
+            }
+            Self::TooManyRequests { retry_after } => {
+                headers.insert(RETRY_AFTER, whole_seconds(*retry_after).into());
             }
             Self::InvoiceDiffers(id) => {
                 if let Ok(location) = HeaderValue::from_str(&format!("/api/invoices/{id}")) {
@@ -210,6 +267,11 @@ impl Problem {
         }
         response
     }
+}
+
+/// Rounded up, so that whoever waits so long has waited long enough.
+fn whole_seconds(duration: Duration) -> u64 {
+    duration.as_secs() + u64::from(duration.subsec_nanos() > 0)
 }
 
 impl IntoResponse for Problem {

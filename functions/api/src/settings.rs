@@ -17,6 +17,8 @@ pub struct Settings {
     pub idempotency_table: String,
     /// Table of invoices.
     pub invoices_table: String,
+    /// Table of addresses that get no mail any more.
+    pub suppressions_table: String,
     /// Queue of tickets.
     pub tickets_queue_url: String,
     /// Queue of tickets that a person must look at.
@@ -45,6 +47,7 @@ impl Settings {
             tracking_numbers_table: required("TRACKING_NUMBERS_TABLE")?,
             idempotency_table: required("IDEMPOTENCY_TABLE")?,
             invoices_table: required("INVOICES_TABLE")?,
+            suppressions_table: required("SUPPRESSIONS_TABLE")?,
             tickets_queue_url: required("TICKETS_QUEUE_URL")?,
             dead_letter_queue_url: required("DEAD_LETTER_QUEUE_URL")?,
             throughput_table: required("THROUGHPUT_TABLE")?,

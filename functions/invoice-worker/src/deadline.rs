@@ -21,6 +21,11 @@ impl Deadline {
         Self(Instant::now() + duration)
     }
 
+    /// So long before the end.
+    pub(crate) fn before(self, duration: Duration) -> Instant {
+        self.0.checked_sub(duration).unwrap_or(self.0)
+    }
+
     /// Whether something that begins at `start` and takes `duration` ends in time.
     #[must_use]
     pub fn leaves(self, start: Instant, duration: Duration) -> bool {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use aws_lambda_events::event::sqs::SqsMessage;
-use parceltrack::aws::LETTER_ATTRIBUTE;
-use parceltrack::domain::LetterId;
+use parceltrack::aws::{LETTER_ATTRIBUTE, REQUEST_ATTRIBUTE};
+use parceltrack::domain::{LetterId, RequestId};
 
 /// One message of a batch.
 #[derive(Clone, Debug)]
@@ -19,11 +19,15 @@ pub(crate) struct Delivery {
     pub(crate) receives: u32,
     /// The dead letter that it was, if it was redriven.
     pub(crate) letter: Option<LetterId>,
+    /// The request that asked for it, if one did and says so.
+    pub(crate) request: Option<RequestId>,
 }
 
 impl From<SqsMessage> for Delivery {
     fn from(message: SqsMessage) -> Self {
-        let letter = message.message_attributes.get(LETTER_ATTRIBUTE).and_then(|letter| letter.string_value.clone());
+        let attribute = |name: &str| message.message_attributes.get(name).and_then(|value| value.string_value.clone());
+        let letter = attribute(LETTER_ATTRIBUTE);
+        let request = attribute(REQUEST_ATTRIBUTE).and_then(|request| request.parse().ok());
         let receives = message.attributes.get("ApproximateReceiveCount").and_then(|count| count.parse().ok());
         Self {
             message_id: message.message_id.unwrap_or_default(),
@@ -31,6 +35,7 @@ impl From<SqsMessage> for Delivery {
             body: message.body.unwrap_or_default(),
             receives: receives.unwrap_or(1),
             letter: letter.map(LetterId),
+            request,
         }
     }
 }
@@ -44,4 +49,7 @@ pub(crate) enum Verdict {
     ReturnAfter(Duration),
     /// It comes back when its visibility is over.
     ReturnByVisibility,
+    /// The queue may delete it, unless it is a dead letter that somebody redrove: that comes back after this long, and in the
+    /// end among the dead letters, with its name and its reason.
+    ReturnLettersAfter(Duration),
 }

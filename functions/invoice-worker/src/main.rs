@@ -1,5 +1,6 @@
 //! Reads settings, builds clients once, wires, runs.
 
+use std::process::ExitCode;
 use std::sync::Arc;
 
 use invoice_worker::{Deadline, MAIL_TIMEOUT, MailProvider, MailServer, Settings, Worker, handle};
@@ -14,8 +15,12 @@ use parceltrack::smtp::Smtp;
 use parceltrack::telemetry;
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_runtime::Error> {
+async fn main() -> ExitCode {
     telemetry::init();
+    telemetry::ended(run().await)
+}
+
+async fn run() -> Result<(), lambda_runtime::Error> {
     let settings = Settings::from_env()?;
     let clients = Clients::from_env().await;
     let invoices = InvoiceTable::new(clients.dynamodb(), settings.invoices_table);

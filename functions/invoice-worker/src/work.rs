@@ -12,7 +12,8 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use parceltrack::domain::{
     Attempt, AttemptOutcome, FIRST_DUE, Invoice, InvoiceId, InvoiceStatus, LINK_LIFETIME, Lease, LeaseHolder, LetterId,
-    ProviderMessageId, Reopened, Reopening, StoredPdf, SuppressionCause, Ticket, Timestamp, park_backoff, retry_delay,
+    ProviderMessageId, Reopened, Reopening, StoredPdf, SuppressionCause, Ticket, Timestamp, Wish, park_backoff,
+    retry_delay,
 };
 use parceltrack::ports::{
     Claim, Clock, CountSends, DeadLetter, Held, LetGo, Mail, MailError, PortError, PostponeTicket, ReadSuppressions,
@@ -178,7 +179,7 @@ impl Worker {
     ) -> Verdict {
         let id = ticket.invoice_id;
         if !deadline.leaves(tokio::time::Instant::now(), TIME_TO_WORK) {
-            return self.unless_last(receives, Verdict::ReturnAfter(NEXT_INVOCATION));
+            return self.not_begun(letters, receives, Verdict::ReturnAfter(NEXT_INVOCATION));
         }
         let now = self.clock.now();
         let holder = LeaseHolder(Uuid::new_v4());
@@ -189,14 +190,14 @@ impl Worker {
                 telemetry::record(Metric::RepeatsSkipped, now);
                 self.put_down(ticket, letters, receives, now).await
             }
-            Ok(Claim::HeldByAnother) => self.unless_last(receives, Verdict::ReturnByVisibility),
+            Ok(Claim::HeldByAnother) => self.not_begun(letters, receives, Verdict::ReturnByVisibility),
             Ok(Claim::Unknown) if self.is_last(receives) => {
                 self.bury(&ticket.to_body(), "there is no such invoice", receives).await
             }
             Ok(Claim::Unknown) => Verdict::ReturnAfter(retry_delay(receives, fastrand::f64())),
             Err(PortError::Unavailable(cause)) => {
                 tracing::warn!(event = "claim_failed", invoice = %id, cause);
-                self.unless_last(receives, Verdict::ReturnAfter(retry_delay(receives, fastrand::f64())))
+                self.not_begun(letters, receives, Verdict::ReturnAfter(retry_delay(receives, fastrand::f64())))
             }
             Err(PortError::Broken(cause)) => {
                 tracing::error!(event = "claim_failed", invoice = %id, cause);
@@ -244,7 +245,7 @@ impl Worker {
             Ok(_) => Verdict::Acknowledge,
             Err(error) => {
                 tracing::warn!(event = "letter_not_put_down", invoice = %ticket.invoice_id, %error);
-                Verdict::ReturnAfter(retry_delay(receives, fastrand::f64()))
+                Verdict::ReturnLettersAfter(retry_delay(receives, fastrand::f64()))
             }
         }
     }
@@ -491,6 +492,12 @@ impl Worker {
         }
     }
 
+    /// Leaves an invoice in the middle of its work, as a kill would, because the function's time is up.
+    pub(crate) fn leave(&self, ticket: Ticket, letters: &[LetterId], receives: u32) -> Verdict {
+        tracing::error!(event = "invoice_left", invoice = %ticket.invoice_id);
+        self.not_begun(letters, receives, Verdict::ReturnByVisibility)
+    }
+
     /// Hides a message. If that fails, it comes back later, by its visibility.
     pub(crate) async fn postpone(&self, receipt_handle: &str, delay: Duration) {
         if let Err(error) = self.tickets.postpone(receipt_handle, delay).await {
@@ -502,6 +509,17 @@ impl Worker {
         receives >= self.rules.max_receives
     }
 
+    /// What becomes of the tickets of an invoice that could not be claimed. On the last receive they are acknowledged, since
+    /// an open invoice has its due time; but the letter of a failed one, which has none, stays.
+    fn not_begun(&self, letters: &[LetterId], receives: u32, verdict: Verdict) -> Verdict {
+        match self.unless_last(receives, verdict) {
+            Verdict::Acknowledge if !letters.is_empty() => {
+                Verdict::ReturnLettersAfter(retry_delay(receives, fastrand::f64()))
+            }
+            verdict => verdict,
+        }
+    }
+
     fn unless_last(&self, receives: u32, verdict: Verdict) -> Verdict {
         if self.is_last(receives) { Verdict::Acknowledge } else { verdict }
     }
@@ -510,7 +528,7 @@ impl Worker {
 /// What a dead letter wishes that somebody redrove.
 fn redriven(letter: &LetterId, now: Timestamp) -> Reopening {
     let reason = "its dead letter was redriven".to_owned();
-    Reopening { letter: Some(letter.clone()), email: None, reason, due: now + FIRST_DUE, now }
+    Reopening { wish: Wish::AnotherTry, letter: Some(letter.clone()), address: None, reason, due: now + FIRST_DUE, now }
 }
 
 fn panic_message(panic: &(dyn Any + Send)) -> String {

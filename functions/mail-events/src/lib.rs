@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use parceltrack::domain::{Consequence, Delivery, Invoice, MailNews, MailReport, Suppression, Ticket};
 use parceltrack::ports::{AddSuppression, DeadLetter, PortError, ReadInvoices, RecordDelivery};
+use parceltrack::telemetry::{self, FailureReason, Metric};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -53,6 +54,17 @@ pub enum NotHeard {
 impl MailEvents {
     /// Does what an event of EventBridge asks for.
     pub async fn hear(&self, event: Value) -> Result<Heard, NotHeard> {
+        let heard = self.weigh(event).await;
+        match &heard {
+            Ok(_) => {}
+            // Its words may quote the event.
+            Err(NotHeard::Invalid(_)) => tracing::error!(event = "mail_event_unreadable"),
+            Err(NotHeard::Port(error)) => tracing::warn!(event = "mail_event_not_heard", %error),
+        }
+        heard
+    }
+
+    async fn weigh(&self, event: Value) -> Result<Heard, NotHeard> {
         let Some(event) = SesEvent::parse(event)? else {
             tracing::info!(event = "not_ours");
             return Ok(Heard::Nothing);
@@ -77,6 +89,9 @@ impl MailEvents {
         }
         let consequence = self.deliveries.record(&report).await?.unwrap_or(Consequence::None);
         tracing::info!(event = "mail_event", invoice = %id, kind, ?consequence);
+        if consequence == Consequence::Fails {
+            telemetry::record(Metric::InvoicesFailed(FailureReason::Rejected), report.at);
+        }
         Ok(match consequence {
             Consequence::Sends => Heard::Sent,
             Consequence::Updates => Heard::Updated,

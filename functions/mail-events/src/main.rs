@@ -1,5 +1,6 @@
 //! Reads settings, builds clients once, wires, runs.
 
+use std::process::ExitCode;
 use std::sync::Arc;
 
 use lambda_runtime::{LambdaEvent, service_fn};
@@ -9,8 +10,12 @@ use parceltrack::settings::required;
 use parceltrack::telemetry;
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_runtime::Error> {
+async fn main() -> ExitCode {
     telemetry::init();
+    telemetry::ended(run().await)
+}
+
+async fn run() -> Result<(), lambda_runtime::Error> {
     let (invoices, suppressions) = (required("INVOICES_TABLE")?, required("SUPPRESSIONS_TABLE")?);
     let dead_letters = required("DEAD_LETTER_QUEUE_URL")?;
     let clients = Clients::from_env().await;

@@ -1,5 +1,6 @@
 //! Reads settings, builds clients once, wires, runs.
 
+use std::process::ExitCode;
 use std::sync::Arc;
 
 use lambda_runtime::{LambdaEvent, service_fn};
@@ -10,8 +11,12 @@ use parceltrack::settings::required;
 use parceltrack::telemetry;
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), lambda_runtime::Error> {
+async fn main() -> ExitCode {
     telemetry::init();
+    telemetry::ended(run().await)
+}
+
+async fn run() -> Result<(), lambda_runtime::Error> {
     let table = required("PARCELS_TABLE")?;
     let clients = Clients::from_env().await;
     let parcels = Arc::new(ParcelTable::for_moving(clients.dynamodb(), table));

@@ -1,7 +1,9 @@
 //! Invoices, as the API creates, the worker works on and the relay moves them.
 
 use async_trait::async_trait;
-use parceltrack::domain::{Attempt, Invoice, InvoiceId, InvoiceStatus, Lease, LeaseHolder, StoredPdf, Timestamp};
+use parceltrack::domain::{
+    Attempt, Invoice, InvoiceId, InvoiceStatus, Lease, LeaseHolder, Mailing, StoredPdf, Timestamp,
+};
 use parceltrack::ports::{
     Claim, CreateInvoices, DueInvoice, DuePage, FailedInvoice, FailedPage, FailedPageEnd, Held, InvoiceCreation,
     InvoiceSummary, LetGo, ListFailedInvoices, NewInvoice, PortError, ReadInvoices, RelayInvoices, StepTaken,
@@ -36,7 +38,7 @@ impl CreateInvoices for Ports {
 impl ReadInvoices for Ports {
     async fn invoice(&self, id: InvoiceId) -> Result<Option<Invoice>, PortError> {
         let read = |world: &mut World| world.invoices.invoice(id);
-        let seen = |invoice: &Option<Invoice>| u64::from(invoice.is_some());
+        let seen = |invoice: &Option<Invoice>| digest(invoice.as_ref().map(what_counts));
         self.gate.pass((Op::ReadInvoice, self.about(id)), &[], read, seen).await.map_err(unavailable)
     }
 
@@ -90,9 +92,9 @@ impl WorkOnInvoices for Ports {
         };
         let seen = |answer: &Claim| match answer {
             Claim::Granted(invoice) => {
-                digest((invoice.parks, InvoiceRow::deaths(invoice.abandoned), invoice.state.pdf().is_some()))
+                digest((invoice.parks, InvoiceRow::deaths(invoice.abandoned), what_counts(invoice)))
             }
-            Claim::Finished(_) => 1,
+            Claim::Finished(status) => digest(*status as u8),
             Claim::HeldByAnother => 2,
             Claim::Unknown => 3,
         };
@@ -129,6 +131,7 @@ impl WorkOnInvoices for Ports {
             self.tell(world, "asks for its lease", &answer);
             if answer == Held::Yes {
                 world.witness.wrote(id, holder, "the link's lifetime");
+                world.witness.begins_mail(self.gate.process(), id);
                 if world.invoices.row(id).is_some_and(InvoiceRow::is_finished) {
                     world.witness.object(Invariant::OneMail, "a mail is begun for an invoice that is finished");
                 }
@@ -167,6 +170,15 @@ impl WorkOnInvoices for Ports {
         let due: &[Timestamp] = if let LetGo::Parked { due } = how { &[*due] } else { &[] };
         self.gate.pass((Op::LetGo, digest((self.about(id), kind))), due, effect, held).await.map_err(unavailable)
     }
+}
+
+/// What a process that has read an invoice goes by.
+fn what_counts(invoice: &Invoice) -> u64 {
+    let Mailing { message_id, report, retired, handled_letters, .. } = &invoice.mailing;
+    let mails: Vec<_> = message_id.iter().chain(retired).map(|message| &message.0).collect();
+    let delivery = report.as_ref().map(|report| report.delivery as u8);
+    let to = invoice.email().as_str();
+    digest((invoice.state.status() as u8, invoice.state.pdf().is_some(), mails, delivery, handled_letters, to))
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the gate wants it so")]

@@ -4,6 +4,7 @@ mod api_keys;
 mod invoices;
 mod mail;
 mod parcels;
+mod people;
 mod throughput;
 mod tickets;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use parceltrack::domain::Ticket;
+use parceltrack::domain::{RequestId, Ticket};
 use parceltrack::ports::{DeadLetter, PortError, PostponeTicket, SendTicket, SendTickets};
 
 use super::{Ports, unavailable};
@@ -12,7 +12,7 @@ use crate::world::World;
 
 #[async_trait]
 impl SendTicket for Ports {
-    async fn send(&self, ticket: Ticket) -> Result<(), PortError> {
+    async fn send(&self, ticket: Ticket, _: Option<&RequestId>) -> Result<(), PortError> {
         let effect = |world: &mut World| {
             let now = world.now;
             world.queue.send(ticket.to_body(), now);
@@ -54,7 +54,7 @@ impl PostponeTicket for Ports {
 impl DeadLetter for Ports {
     async fn bury(&self, body: &str, reason: &str) -> Result<(), PortError> {
         let effect = |world: &mut World| {
-            world.dead_letters.push((body.to_owned(), reason.to_owned()));
+            world.bury(self.gate.process(), body, reason);
             self.tell(world, "buries", &reason);
         };
         self.gate.pass((Op::Bury, 0), &[], effect, |()| 0).await.map_err(|outcome| {

@@ -49,8 +49,20 @@ impl Run {
             choices.push(Choice::Relay);
         }
         if self.left.events > 0 {
-            let untold = self.world().witness.mails.iter().position(|mail| !mail.told);
-            choices.extend(untold.filter(|mail| !self.runs(Role::Event(*mail))).map(Choice::Event));
+            choices.extend(self.untold());
+        }
+        if self.left.wishes > 0 {
+            let letters: Vec<usize> = {
+                let world = self.world();
+                (0..world.dead_letters.len()).filter(|letter| world.can_be_handled(*letter)).collect()
+            };
+            let wishes =
+                letters.into_iter().flat_map(|letter| self.scenario.wishes.iter().map(move |wish| (letter, *wish)));
+            choices.extend(
+                wishes
+                    .filter(|(letter, wish)| !self.runs(Role::Operator(*letter, *wish)))
+                    .map(|(letter, wish)| Choice::Person { letter, wish }),
+            );
         }
         if !(self.scenario.quick_sending && self.is_sending()) {
             let moment = self.next_moment().filter(|moment| self.killed_by(*moment).len() <= self.left.faults as usize);
@@ -72,6 +84,19 @@ impl Run {
             }
         }
         choices
+    }
+
+    /// What the provider may tell next.
+    fn untold(&self) -> Vec<Choice> {
+        let world = self.world();
+        let mails = world.witness.mails.iter().enumerate();
+        let all = mails.flat_map(|(index, mail)| self.scenario.news.iter().map(move |news| (index, mail, *news)));
+        all.filter(|(index, mail, news)| {
+            let otherwise = news.is_bounce() && mail.came_back.is_some_and(|way| way != *news);
+            !(mail.told.contains(news) || otherwise || self.runs(Role::Event(*index, *news)))
+        })
+        .map(|(mail, _, news)| Choice::Event { mail, news })
+        .collect()
     }
 
     /// Whether somebody is between the question right before a mail and the record of it.

@@ -1,5 +1,6 @@
 //! One run of a scenario along a schedule: applies choices one by one, and says which are next.
 
+mod beginning;
 mod choices;
 mod heal;
 mod stage;
@@ -10,16 +11,17 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use invoice_worker::Worker;
-use parceltrack::domain::{FIRST_DUE, Ticket, Timestamp};
+use parceltrack::domain::Timestamp;
+use parceltrack::ports::BuriedTicket;
 
 use crate::cast::{self, Api, Process};
 use crate::gate::{Gate, digest};
 use crate::invariant::{Violation, broken_now};
 use crate::ports::Ports;
 use crate::scenario::{Budget, Request, Scenario};
-use crate::schedule::{Choice, Outcome};
-use crate::timing::{EVENT_LIMIT, RELAY_LIMIT, REQUEST_LIMIT};
-use crate::world::{Inhabitant, World};
+use crate::schedule::{Choice, News, Outcome, Wish};
+use crate::timing::{EVENT_LIMIT, OPERATOR_LIMIT, RELAY_LIMIT, REQUEST_LIMIT};
+use crate::world::{Inhabitant, Letter, World};
 
 pub use stage::Stage;
 
@@ -29,7 +31,8 @@ enum Role {
     Request(usize),
     Worker(usize),
     Relay,
-    Event(usize),
+    Event(usize, News),
+    Operator(usize, Wish),
 }
 
 struct Running {
@@ -58,14 +61,8 @@ impl Run {
         for index in 0..scenario.parcels {
             world.parcels.create(&cast::parcel(index, now), None, now);
         }
-        for index in 0..scenario.invoices {
-            let invoice = cast::invoice(&cast::parcel(100 + index, now), now + FIRST_DUE, now);
-            world.invoices.create(&invoice);
-            world.witness.invoice_created(&invoice);
-            world.queue.send(Ticket { invoice_id: invoice.content.id }.to_body(), now);
-        }
         *stage.world.lock().unwrap_or_else(PoisonError::into_inner) = world;
-        Self {
+        let mut run = Self {
             world: stage.world.clone(),
             apis: stage.apis.clone(),
             processes: vec![],
@@ -73,7 +70,9 @@ impl Run {
             left: scenario.budget,
             tries: vec![0; scenario.requests.len()],
             scenario,
-        }
+        };
+        run.begin_invoices();
+        run
     }
 
     /// The world as it is.
@@ -91,9 +90,9 @@ impl Run {
     /// What may still happen, in numbers: more of each is more.
     #[must_use]
     pub fn left(&self) -> Vec<u32> {
-        let Budget { faults, tries, deliveries, relays, events } = self.left;
+        let Budget { faults, tries, deliveries, relays, events, wishes } = self.left;
         let tries = self.tries.iter().map(|used| tries.saturating_sub(*used));
-        [faults, deliveries, relays, events].into_iter().chain(tries).collect()
+        [faults, deliveries, relays, events, wishes].into_iter().chain(tries).collect()
     }
 
     /// What has been broken so far.
@@ -160,14 +159,25 @@ impl Run {
                 let relay = cast::relay(self.ports(process, 0));
                 self.start(process, relay).await;
             }
-            Choice::Event(mail) => {
-                if mail >= self.world().witness.mails.len() || self.runs(Role::Event(mail)) {
+            Choice::Event { mail, news } => {
+                if mail >= self.world().witness.mails.len() || self.runs(Role::Event(mail, news)) {
                     return cannot();
                 }
                 self.left.events = self.left.events.saturating_sub(1);
-                let process = self.enter(Role::Event(mail), "event", EVENT_LIMIT);
-                let event = cast::event(self.ports(process, 0), mail);
+                if news.is_bounce() {
+                    self.world().witness.mails[mail].came_back = Some(news);
+                }
+                let process = self.enter(Role::Event(mail, news), "event", EVENT_LIMIT);
+                let event = cast::event(self.ports(process, 0), mail, news);
                 self.start(process, event).await;
+            }
+            Choice::Person { letter, wish } => {
+                let can_be_handled = self.world().can_be_handled(letter);
+                if !can_be_handled || self.runs(Role::Operator(letter, wish)) {
+                    return cannot();
+                }
+                self.left.wishes = self.left.wishes.saturating_sub(1);
+                self.handle_letter(letter, wish).await;
             }
             Choice::Call { process, lane, outcome } => {
                 let known = self.processes.get(process).is_some_and(|running| running.future.is_some());
@@ -242,7 +252,15 @@ impl Run {
             } else {
                 world.queue.receive(process, self.scenario.batch, now)
             };
-            let task: Vec<_> = messages.iter().map(|message| (world.invoice_of(message), message.receives)).collect();
+            let mut task: Vec<_> = messages
+                .iter()
+                .map(|message| (world.invoice_of(message), message.receives, message.letter.clone()))
+                .collect();
+            // As the world's fingerprint has it: only the order of letters counts.
+            task.sort_by_key(|(invoice, receives, letter)| match letter {
+                None => (false, *invoice, *receives),
+                Some(_) => (true, None, 0),
+            });
             world.inhabitants[process].memory = digest((world.inhabitants[process].memory, task));
             world.inhabitants[process].messages.clone_from(&messages);
             world.note(|_| {
@@ -263,6 +281,28 @@ impl Run {
         self.warm[slot] = Some((worker.clone(), ports.clone()));
         let future = cast::delivery(ports, worker, messages, &self.scenario.timing);
         self.start(process, future).await;
+    }
+
+    async fn handle_letter(&mut self, letter: usize, wish: Wish) {
+        let email = match wish {
+            Wish::Redrive => {
+                let mut world = self.world();
+                world.redrive(letter);
+                world.note(|world| format!("console    redrives {}", world.dead_letters[letter].id));
+                return;
+            }
+            Wish::Retry => None,
+            Wish::Readdress => Some(cast::right_address()),
+        };
+        let in_hand = {
+            let world = self.world();
+            let Letter { id, body, reason, .. } = world.dead_letters[letter].clone();
+            let receipt_handle = id.0.clone();
+            BuriedTicket { letter: id, body, reason: Some(reason), since: world.now, receipt_handle }
+        };
+        let process = self.enter(Role::Operator(letter, wish), "operator", OPERATOR_LIMIT);
+        let operator = cast::operator(self.ports(process, 0), in_hand, email);
+        self.start(process, operator).await;
     }
 
     async fn answer(&mut self, process: usize, lane: usize, outcome: Outcome) {

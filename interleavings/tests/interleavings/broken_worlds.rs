@@ -117,3 +117,27 @@ fn a_worker_that_is_told_another_number_of_receives_than_the_queue() {
     let timing = Timing { max_receives_told: 5, ..Timing::receives(2) };
     assert_noticed(Scenario { timing, ..Scenario::two_workers() }, Invariant::NothingBuriedSilently);
 }
+
+#[test]
+fn a_reopening_that_ignores_the_letters_that_were_handled() {
+    let scenario = Scenario::one_letter_twice().broken_by(Mutation::ReopeningIgnoresLetters);
+    assert_noticed(scenario, Invariant::OneTryPerLetter);
+}
+
+#[test]
+fn a_reopening_that_ignores_bounces() {
+    let scenario = Scenario::sent_after_all().broken_by(Mutation::ReopeningIgnoresBounces);
+    assert_noticed(scenario, Invariant::BouncedGoesElsewhere);
+}
+
+#[test]
+fn a_reopening_that_is_not_made() {
+    let scenario = Scenario::one_letter_twice().broken_by(Mutation::ReopeningForgotten);
+    assert_noticed(scenario, Invariant::TroubleHasALetter);
+}
+
+#[test]
+fn a_worker_that_hears_of_no_suppression() {
+    let scenario = Scenario::bounce_in_the_gap().broken_by(Mutation::SuppressionsIgnored);
+    assert_noticed(scenario, Invariant::SuppressedGetsNoMail);
+}

@@ -55,6 +55,26 @@ fn a_ticket_that_returns_never_meets_the_lease_of_its_own_dead_worker() {
 }
 
 #[test]
+fn a_dead_letter_opens_its_invoice_once_whoever_retries_it() {
+    assert_kept(Invariant::OneTryPerLetter);
+}
+
+#[test]
+fn a_suppressed_address_gets_no_further_mail() {
+    assert_kept(Invariant::SuppressedGetsNoMail);
+}
+
+#[test]
+fn an_invoice_whose_mail_came_back_is_mailed_again_only_to_another_address() {
+    assert_kept(Invariant::BouncedGoesElsewhere);
+}
+
+#[test]
+fn a_failed_invoice_and_one_that_came_back_are_among_the_dead_letters() {
+    assert_kept(Invariant::TroubleHasALetter);
+}
+
+#[test]
 fn no_worker_that_lives_buries_a_ticket_without_a_word() {
     assert_kept(Invariant::NothingBuriedSilently);
 }

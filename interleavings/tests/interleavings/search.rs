@@ -27,7 +27,11 @@ fn turning_back_at_known_states_misses_none() {
         narrow(1, 1, 0, Scenario::provider_tells()),
         narrow(0, 2, 1, Scenario::two_workers()),
         narrow(2, 1, 0, Scenario::two_workers()),
+        narrow(0, 1, 0, Scenario::one_letter_twice()),
+        narrow(0, 1, 0, Scenario::sent_after_all()),
+        narrow(0, 1, 0, Scenario::bounce_in_the_gap()),
     ] {
-        assert_eq!(states(scenario.clone(), true), states(scenario, false));
+        let name = scenario.name;
+        assert_eq!(states(scenario.clone(), true), states(scenario, false), "{name}");
     }
 }

@@ -87,11 +87,19 @@ struct Delivery {
     taken: Arc<AtomicU64>,
 }
 
+/// Addresses that begin like this are rejected whatever the server's state, as SES's simulator does with some of its own.
+const NO_SUCH_MAILBOX: &str = "no-such-mailbox";
+
+/// A real server quotes the address, too.
+fn no_such_mailbox(to: &str) -> Response {
+    Response::custom(550, format!("5.1.1 <{to}>: no such mailbox here"))
+}
+
 impl Handler for Delivery {
     fn rcpt(&mut self, to: &str) -> Response {
         match self.state {
-            // A real server quotes the address, too.
-            ServerState::Rejecting => Response::custom(550, format!("5.1.1 <{to}>: no such mailbox here")),
+            ServerState::Rejecting => no_such_mailbox(to),
+            _ if to.starts_with(NO_SUCH_MAILBOX) => no_such_mailbox(to),
             ServerState::PuttingOff => Response::custom(451, "4.7.1 too many mails, try again later".to_owned()),
             ServerState::Running
             | ServerState::Hanging

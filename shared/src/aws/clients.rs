@@ -6,6 +6,16 @@ use aws_config::retry::RetryConfig;
 use aws_config::timeout::TimeoutConfig;
 use aws_config::{ConfigLoader, SdkConfig};
 
+/// How long a connection may take to come about.
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// How long one attempt at a call may take.
+pub const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long a call may take with all its attempts; the SDK itself has no limit on that. The functions have 10 s, and the
+/// API's longest request makes three calls one after another: even then there is time left to answer 503.
+pub const OPERATION_TIMEOUT: Duration = Duration::from_secs(3);
+
 /// What all clients are made from.
 #[derive(Clone, Debug)]
 pub struct Clients {
@@ -20,12 +30,10 @@ impl Clients {
 
     /// With more said than the environment says, such as an endpoint.
     pub async fn load(loader: ConfigLoader) -> Self {
-        // The SDK itself has no limit on a whole operation. The functions have 10 s, and the API's longest request makes
-        // three calls one after another: even then there is time left to answer 503.
         let timeouts = TimeoutConfig::builder()
-            .connect_timeout(Duration::from_secs(1))
-            .operation_attempt_timeout(Duration::from_secs(2))
-            .operation_timeout(Duration::from_secs(3))
+            .connect_timeout(CONNECT_TIMEOUT)
+            .operation_attempt_timeout(ATTEMPT_TIMEOUT)
+            .operation_timeout(OPERATION_TIMEOUT)
             .build();
         let config = loader.timeout_config(timeouts).retry_config(RetryConfig::standard()).load().await;
         Self { config }

@@ -18,7 +18,7 @@ mod ticket_queue;
 
 pub use api_key_table::ApiKeyTable;
 pub use bucket::InvoiceBucket;
-pub use clients::Clients;
+pub use clients::{ATTEMPT_TIMEOUT, CONNECT_TIMEOUT, Clients, OPERATION_TIMEOUT};
 pub use dead_letters::{DeadLetterQueue, LETTER_ATTRIBUTE};
 pub use invoice_table::InvoiceTable;
 pub use parcel_table::ParcelTable;
@@ -27,4 +27,4 @@ pub use secret::secret_text;
 pub use ses::{INVOICE_TAG, Ses};
 pub use suppression_table::SuppressionTable;
 pub use throughput_table::ThroughputTable;
-pub use ticket_queue::TicketQueue;
+pub use ticket_queue::{REQUEST_ATTRIBUTE, TicketQueue};

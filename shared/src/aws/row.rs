@@ -32,7 +32,8 @@ pub(super) fn to_row(value: impl Serialize) -> Result<Row, PortError> {
     serde_dynamo::to_item(value).map_err(|error| PortError::Broken(error.to_string()))
 }
 
-/// What stands in a row. A row that cannot be read is broken: trying again would read the same.
+/// What stands in a row. A row that cannot be read is broken: trying again would read the same. The reader's words are
+/// left out, since they may quote the row.
 pub(super) fn from_row<T: DeserializeOwned>(row: Row) -> Result<T, PortError> {
-    serde_dynamo::from_item(row).map_err(|error| PortError::Broken(format!("a row that cannot be read: {error}")))
+    serde_dynamo::from_item(row).map_err(|_| PortError::Broken("a row that cannot be read".to_owned()))
 }

@@ -4,12 +4,15 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use aws_sdk_sqs::Client;
-use aws_sdk_sqs::types::SendMessageBatchRequestEntry;
+use aws_sdk_sqs::types::{MessageAttributeValue, SendMessageBatchRequestEntry};
 
 use super::failure::port_error;
 use super::queue_depth::queue_depth;
-use crate::domain::Ticket;
+use crate::domain::{RequestId, Ticket};
 use crate::ports::{MeasureQueue, PortError, PostponeTicket, QueueDepth, SendTicket, SendTickets};
+
+/// The message attribute that names the request which asked for a ticket. The body stays the ticket and nothing else.
+pub const REQUEST_ATTRIBUTE: &str = "requestId";
 
 /// The queue of tickets.
 #[derive(Clone, Debug)]
@@ -28,15 +31,14 @@ impl TicketQueue {
 
 #[async_trait]
 impl SendTicket for TicketQueue {
-    async fn send(&self, ticket: Ticket) -> Result<(), PortError> {
-        self.client
-            .send_message()
-            .queue_url(&self.url)
-            .message_body(ticket.to_body())
-            .send()
-            .await
-            .map(|_| ())
-            .map_err(|error| port_error(&error))
+    async fn send(&self, ticket: Ticket, cause: Option<&RequestId>) -> Result<(), PortError> {
+        let mut message = self.client.send_message().queue_url(&self.url).message_body(ticket.to_body());
+        if let Some(cause) = cause {
+            let value = MessageAttributeValue::builder().data_type("String").string_value(cause.as_str()).build();
+            let value = value.map_err(|error| PortError::Broken(error.to_string()))?;
+            message = message.message_attributes(REQUEST_ATTRIBUTE, value);
+        }
+        message.send().await.map(|_| ()).map_err(|error| port_error(&error))
     }
 }
 

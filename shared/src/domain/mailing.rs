@@ -4,11 +4,22 @@
 //! clock or a table, from the invoice as it stands.
 
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::{EmailAddress, Invoice, InvoiceId, InvoiceStatus, ProviderMessageId, Timestamp};
+use super::{
+    AttemptOutcome, EmailAddress, Invoice, InvoiceId, InvoiceState, InvoiceStatus, LinkSecret, ProviderMessageId,
+    Timestamp,
+};
+
+/// A customer may ask for another mail this long after an invoice was last opened again, and not sooner.
+pub const RESEND_PAUSE: Duration = Duration::from_mins(1);
+
+/// So many former addresses, and so many former mails, an invoice remembers; then it is neither readdressed nor opened
+/// again. Its row in the table must not grow without bounds.
+pub const MAX_FORMER: usize = 100;
 
 /// What the provider said last of a mail that it accepted. Later ones outweigh earlier ones, whatever their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -41,6 +52,20 @@ pub struct AddressCorrection {
     pub at: Timestamp,
     /// Where the mail goes.
     pub email: EmailAddress,
+    /// Who asked for it, in words. Older corrections do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
+/// A wish that the mail goes to another address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewAddress {
+    /// Where.
+    pub email: EmailAddress,
+    /// Who asks for it, in words.
+    pub by: String,
+    /// The secret of the link from now on: who got the mail at the old address shall not open the PDF any more.
+    pub link_secret: LinkSecret,
 }
 
 /// What tells one dead letter from every other, also after a redrive has made a new message of it.
@@ -116,13 +141,24 @@ pub enum Consequence {
     None,
 }
 
-/// A wish to try again what a person has looked at.
+/// What is wished for when an invoice is to be opened again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// Another try of what did not succeed.
+    AnotherTry,
+    /// One more mail, whatever became of the last.
+    AnotherMail,
+}
+
+/// A wish to try an invoice again, or to mail it once more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reopening {
+    /// What is wished for.
+    pub wish: Wish,
     /// The dead letter that asks for it, if one does.
     pub letter: Option<LetterId>,
     /// The right address, where the old one was wrong.
-    pub email: Option<EmailAddress>,
+    pub address: Option<NewAddress>,
     /// Who or what asks, for the invoice's story.
     pub reason: String,
     /// When somebody must look if the ticket that follows does not finish it.
@@ -131,10 +167,10 @@ pub struct Reopening {
     pub now: Timestamp,
 }
 
-/// What a wish to try again does to an invoice.
+/// What a wish to open an invoice again does to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reopened {
-    /// It was finished without success, and is open again.
+    /// It was finished, and is open again.
     Opened,
     /// It was open, and goes to another address now.
     Readdressed,
@@ -148,6 +184,30 @@ pub enum Reopened {
     Sent,
     /// It was sent and came back, which only another address can mend.
     NeedsAddress,
+    /// Its address gets no mail any more.
+    Suppressed,
+    /// It was opened again less than [`RESEND_PAUSE`] ago.
+    TooSoon {
+        /// From when on another mail may be asked for.
+        until: Timestamp,
+    },
+    /// It has had [`MAX_FORMER`] mails or addresses already.
+    TooOften,
+    /// There is no such invoice.
+    Unknown,
+}
+
+/// What a wish for another address does to an invoice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Readdressed {
+    /// The next mail goes there.
+    Changed,
+    /// It went there already.
+    Unchanged,
+    /// A worker has it right now, and has read the old address.
+    HeldByWorker,
+    /// It has had [`MAX_FORMER`] addresses already.
+    TooOften,
     /// There is no such invoice.
     Unknown,
 }
@@ -180,7 +240,13 @@ impl Invoice {
     #[must_use]
     pub fn consequence_of(&self, report: &MailReport) -> Consequence {
         let status = self.state.status();
-        if self.mailing.retired.contains(&report.message_id) || !self.email().is_same_mailbox(&report.to) {
+        // The mail that is recorded is known by its id, also if the address has changed since.
+        let recorded = self.mailing.message_id.as_ref() == Some(&report.message_id);
+        // A mail from before the invoice was last opened: its worker died over it, so that nobody could retire it.
+        let former = self.last_reopened().is_some_and(|reopened| report.sent_at < reopened);
+        if self.mailing.retired.contains(&report.message_id)
+            || !recorded && (former || !self.email().is_same_mailbox(&report.to))
+        {
             return Consequence::None;
         }
         match (&report.news, status) {
@@ -198,31 +264,66 @@ impl Invoice {
             }
             (MailNews::Rejected { .. }, InvoiceStatus::Pending | InvoiceStatus::Generated) => Consequence::Fails,
             (MailNews::Rejected { .. }, InvoiceStatus::Sent) => {
-                let this_mail = self.mailing.message_id.as_ref() == Some(&report.message_id);
                 let on_its_way = self.delivery() == Some(Delivery::Accepted);
-                if this_mail && on_its_way { Consequence::Fails } else { Consequence::None }
+                if recorded && on_its_way { Consequence::Fails } else { Consequence::None }
             }
         }
     }
 
-    /// What a wish to try again does to it. An address can change only while no worker has the invoice, which the
-    /// write must see to.
+    /// What a wish to open it again does to it. An address can change only while no worker has the invoice, which the
+    /// write must see to; and whether an address gets mail at all is not known to the invoice.
     #[must_use]
-    pub fn reopened_by(&self, wish: &Reopening) -> Reopened {
-        let other_address = wish.email.as_ref().is_some_and(|email| email != self.email());
-        match self.state.status() {
-            InvoiceStatus::Pending | InvoiceStatus::Generated if other_address => Reopened::Readdressed,
-            InvoiceStatus::Pending | InvoiceStatus::Generated => Reopened::StillOpen,
-            InvoiceStatus::Failed | InvoiceStatus::Sent
-                if wish.letter.as_ref().is_some_and(|letter| self.mailing.handled_letters.contains(letter)) =>
-            {
-                Reopened::HandledBefore
+    pub fn reopened_by(&self, reopening: &Reopening) -> Reopened {
+        let other_address =
+            reopening.address.as_ref().is_some_and(|address| !address.email.is_same_mailbox(self.email()));
+        let handled = |letter: &LetterId| self.mailing.handled_letters.contains(letter);
+        let may_have_another_address = self.mailing.corrections.len() < MAX_FORMER;
+        let may_open = self.mailing.retired.len() < MAX_FORMER && (may_have_another_address || !other_address);
+        match (&self.state, reopening.wish) {
+            (InvoiceState::Pending | InvoiceState::Generated { .. }, _) => match other_address {
+                true if may_have_another_address => Reopened::Readdressed,
+                true => Reopened::TooOften,
+                false => Reopened::StillOpen,
+            },
+            _ if reopening.letter.as_ref().is_some_and(handled) => Reopened::HandledBefore,
+            (InvoiceState::Sent { .. }, Wish::AnotherTry) if self.delivery() != Some(Delivery::Bounced) => {
+                Reopened::Sent
             }
-            InvoiceStatus::Failed => Reopened::Opened,
-            InvoiceStatus::Sent if self.delivery() != Some(Delivery::Bounced) => Reopened::Sent,
-            InvoiceStatus::Sent if other_address => Reopened::Opened,
-            InvoiceStatus::Sent => Reopened::NeedsAddress,
+            (InvoiceState::Sent { at, .. }, Wish::AnotherTry) if !other_address && !self.is_readdressed_since(*at) => {
+                Reopened::NeedsAddress
+            }
+            _ if !may_open => Reopened::TooOften,
+            (_, Wish::AnotherTry) => Reopened::Opened,
+            (_, Wish::AnotherMail) => match self.last_reopened() {
+                // This very wish, whose answer was lost; or another of the same moment.
+                Some(at) if at == reopening.now => Reopened::StillOpen,
+                Some(at) if reopening.now < at + RESEND_PAUSE => Reopened::TooSoon { until: at + RESEND_PAUSE },
+                _ => Reopened::Opened,
+            },
         }
+    }
+
+    /// What a wish for another address does to it, finished or not. Not while a worker has it, which the write must see
+    /// to.
+    #[must_use]
+    pub fn readdressed_by(&self, address: &NewAddress) -> Readdressed {
+        if *self.email() == address.email {
+            Readdressed::Unchanged
+        } else if self.mailing.corrections.len() >= MAX_FORMER {
+            Readdressed::TooOften
+        } else {
+            Readdressed::Changed
+        }
+    }
+
+    fn is_readdressed_since(&self, sent: Timestamp) -> bool {
+        // Not in the same moment: then the mail may have gone to the new address already, and it is that which came back.
+        self.mailing.corrections.last().is_some_and(|correction| correction.at > sent)
+    }
+
+    fn last_reopened(&self) -> Option<Timestamp> {
+        let reopened = |attempt: &&super::Attempt| attempt.outcome == AttemptOutcome::Reopened;
+        self.attempts.iter().rev().find(reopened).map(|attempt| attempt.at)
     }
 }
 
@@ -279,8 +380,8 @@ mod tests {
 
     use super::*;
     use crate::domain::{
-        Billing, Currency, InvoiceContent, InvoiceState, Line, LinkSecret, Money, OwnerId, Parcel, ParcelId,
-        ParcelStatus, Seller, StoredPdf, TaxCode, Text,
+        Attempt, Billing, Currency, InvoiceContent, Line, Money, OwnerId, Parcel, ParcelId, ParcelStatus, Seller,
+        StoredPdf, TaxCode, Text,
     };
 
     fn text<const MAX: usize>(text: &str) -> Text<MAX> {
@@ -351,6 +452,14 @@ mod tests {
         }
     }
 
+    fn correction(millis: i64) -> AddressCorrection {
+        AddressCorrection { at: at(millis), email: "lim@example.com".parse().unwrap(), by: None }
+    }
+
+    fn new_address(email: &str) -> NewAddress {
+        NewAddress { email: email.parse().unwrap(), by: "a test".to_owned(), link_secret: LinkSecret(Uuid::nil()) }
+    }
+
     /// What a table does with a consequence.
     fn hear(invoice: &mut Invoice, report: &MailReport) -> Consequence {
         let consequence = invoice.consequence_of(report);
@@ -391,8 +500,11 @@ mod tests {
         open.mailing.retired = vec![ProviderMessageId("m1".to_owned())];
         assert_eq!(open.consequence_of(&report(Delivery::Accepted)), Consequence::None);
         let mut moved = invoice(InvoiceState::Generated { pdf: pdf() });
-        moved.mailing.corrections = vec![AddressCorrection { at: at(1), email: "lim@example.com".parse().unwrap() }];
+        moved.mailing.corrections = vec![correction(1)];
         assert_eq!(moved.consequence_of(&report(Delivery::Accepted)), Consequence::None);
+        let mut reopened = invoice(InvoiceState::Generated { pdf: pdf() });
+        reopened.attempts = vec![Attempt { at: at(2), outcome: AttemptOutcome::Reopened, reason: None }];
+        assert_eq!(reopened.consequence_of(&report(Delivery::Accepted)), Consequence::None, "nobody had recorded it");
         assert_eq!(moved.without_address("Tan@example.com, lim@example.com"), "the recipient, the recipient");
     }
 
@@ -400,8 +512,9 @@ mod tests {
     fn a_letter_opens_its_invoice_once_and_a_bounced_one_needs_an_address() {
         let letter = LetterId("l1".to_owned());
         let wish = |email: Option<&str>| Reopening {
+            wish: Wish::AnotherTry,
             letter: Some(letter.clone()),
-            email: email.map(|email| email.parse().unwrap()),
+            address: email.map(new_address),
             reason: String::new(),
             due: at(0),
             now: at(0),
@@ -416,8 +529,69 @@ mod tests {
         assert_eq!(sent.reopened_by(&wish(Some("lim@example.com"))), Reopened::Sent);
         sent.mailing.report = Some(DeliveryReport { delivery: Delivery::Bounced, reason: None, at: at(0) });
         assert_eq!(sent.reopened_by(&wish(None)), Reopened::NeedsAddress);
-        assert_eq!(sent.reopened_by(&wish(Some("tan@example.com"))), Reopened::NeedsAddress);
+        for same in ["tan@example.com", "TAN@Example.com"] {
+            assert_eq!(sent.reopened_by(&wish(Some(same))), Reopened::NeedsAddress);
+        }
         assert_eq!(sent.reopened_by(&wish(Some("lim@example.com"))), Reopened::Opened);
+        sent.mailing.corrections = vec![correction(1)];
+        assert_eq!(sent.reopened_by(&wish(None)), Reopened::Opened, "readdressed since it came back");
+    }
+
+    fn another_mail(millis: i64) -> Reopening {
+        let (wish, now) = (Wish::AnotherMail, at(millis));
+        Reopening { wish, letter: None, address: None, reason: String::new(), due: now, now }
+    }
+
+    #[test]
+    fn another_mail_of_a_finished_invoice_is_had_once_a_minute() {
+        let finished = [
+            InvoiceState::Sent { pdf: pdf(), at: at(0) },
+            InvoiceState::Failed { reason: "x".to_owned(), pdf: Some(pdf()) },
+        ];
+        for state in finished {
+            let mut invoice = invoice(state);
+            assert_eq!(invoice.reopened_by(&another_mail(1_000)), Reopened::Opened);
+            invoice.attempts = vec![
+                Attempt { at: at(1_000), outcome: AttemptOutcome::Reopened, reason: None },
+                Attempt { at: at(2_000), outcome: AttemptOutcome::Sent, reason: None },
+            ];
+            assert_eq!(invoice.reopened_by(&another_mail(1_000)), Reopened::StillOpen, "the same wish once more");
+            for millis in [1_001, 60_999] {
+                let until = at(61_000);
+                assert_eq!(invoice.reopened_by(&another_mail(millis)), Reopened::TooSoon { until });
+            }
+            assert_eq!(invoice.reopened_by(&another_mail(61_000)), Reopened::Opened);
+        }
+        for state in [InvoiceState::Pending, InvoiceState::Generated { pdf: pdf() }] {
+            assert_eq!(invoice(state).reopened_by(&another_mail(0)), Reopened::StillOpen);
+        }
+    }
+
+    #[test]
+    fn an_invoice_is_not_opened_or_readdressed_for_ever() {
+        let mut sent = invoice(InvoiceState::Sent { pdf: pdf(), at: at(0) });
+        sent.mailing.retired = (1..MAX_FORMER).map(|mail| ProviderMessageId(mail.to_string())).collect();
+        assert_eq!(sent.reopened_by(&another_mail(0)), Reopened::Opened);
+        sent.mailing.retired.push(ProviderMessageId("last".to_owned()));
+        assert_eq!(sent.reopened_by(&another_mail(0)), Reopened::TooOften);
+
+        let mut open = invoice(InvoiceState::Pending);
+        open.mailing.corrections = vec![correction(0); MAX_FORMER];
+        let to_tan = new_address("tan@example.com");
+        assert_eq!(open.readdressed_by(&to_tan), Readdressed::TooOften);
+        let wish = Reopening { address: Some(to_tan), ..another_mail(0) };
+        assert_eq!(open.reopened_by(&wish), Reopened::TooOften);
+        assert_eq!(open.readdressed_by(&new_address("lim@example.com")), Readdressed::Unchanged);
+    }
+
+    #[test]
+    fn of_the_mail_that_is_recorded_news_count_also_after_the_address_was_changed() {
+        let mut sent = invoice(InvoiceState::Sent { pdf: pdf(), at: at(0) });
+        sent.mailing.message_id = Some(ProviderMessageId("m1".to_owned()));
+        sent.mailing.corrections = vec![correction(1)];
+        assert_eq!(sent.consequence_of(&report(Delivery::Bounced)), Consequence::Updates);
+        sent.mailing.message_id = Some(ProviderMessageId("m2".to_owned()));
+        assert_eq!(sent.consequence_of(&report(Delivery::Bounced)), Consequence::None);
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod money;
 mod owner;
 mod parcel;
 mod proof;
+mod request_id;
 mod search;
 mod tax;
 mod text;
@@ -33,8 +34,8 @@ pub use lease::{Lease, LeaseHolder};
 pub use link::{InvalidLinkToken, LINK_LIFETIME, LinkSecret, LinkToken};
 pub use mail_rate::{InvalidMailRate, MailRate, WorkerPace};
 pub use mailing::{
-    AddressCorrection, AddressHash, Consequence, Delivery, DeliveryReport, LetterId, MailNews, MailReport, Mailing,
-    Reopened, Reopening, Suppression, SuppressionCause,
+    AddressCorrection, AddressHash, Consequence, Delivery, DeliveryReport, LetterId, MAX_FORMER, MailNews, MailReport,
+    Mailing, NewAddress, RESEND_PAUSE, Readdressed, Reopened, Reopening, Suppression, SuppressionCause, Wish,
 };
 pub use money::{Currency, InvalidMoney, Money, UnknownCurrency};
 pub use owner::{InvalidOwner, OwnerId};
@@ -43,6 +44,7 @@ pub use parcel::{
     TrackingEventId, UnknownStatus, Weight,
 };
 pub use proof::{InvalidPhotoSize, PhotoSize, PhotoType, ProofOfDelivery, UPLOAD_LIFETIME, UnknownPhotoType};
+pub use request_id::{InvalidRequestId, RequestId};
 pub use search::{SearchPrefix, search_form};
 pub use tax::{TaxCode, TaxRate, UnknownTaxCode};
 pub use text::{InvalidText, PostalCode, Text};

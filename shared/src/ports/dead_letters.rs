@@ -1,11 +1,11 @@
-//! What operators do with dead letters and the invoices behind them.
+//! What operators do with dead letters and the invoices behind them, and customers with their invoices.
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 
 use super::PortError;
-use crate::domain::{InvoiceId, LetterId, Reopened, Reopening, Timestamp};
+use crate::domain::{InvoiceId, LetterId, NewAddress, Readdressed, Reopened, Reopening, Timestamp};
 
 /// A dead letter in somebody's hand.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,14 +35,22 @@ pub trait TakeDeadLetters: Send + Sync {
     async fn remove(&self, ticket: &BuriedTicket) -> Result<(), PortError>;
 }
 
-/// Opens finished invoices again (operators; the worker, for redriven dead letters).
+/// Opens finished invoices again (API; operators; the worker, for redriven dead letters).
 #[async_trait]
 pub trait ReopenInvoices: Send + Sync {
     /// Does to the invoice what [`crate::domain::Invoice::reopened_by`] says, in one conditional write: of two wishes
     /// at once, or the same one twice, one takes effect.
     ///
     /// An opened invoice has a due time again, so it is not lost if no ticket follows.
-    async fn reopen(&self, id: InvoiceId, wish: &Reopening) -> Result<Reopened, PortError>;
+    async fn reopen(&self, id: InvoiceId, reopening: &Reopening) -> Result<Reopened, PortError>;
+}
+
+/// Changes where an invoice's mail goes (API).
+#[async_trait]
+pub trait ReaddressInvoices: Send + Sync {
+    /// Does to the invoice what [`crate::domain::Invoice::readdressed_by`] says, in one conditional write, which fails
+    /// while a worker has it. The link of mails that went to the old address ends.
+    async fn readdress(&self, id: InvoiceId, address: &NewAddress, now: Timestamp) -> Result<Readdressed, PortError>;
 }
 
 /// Writes down that a person gave up an invoice's dead letter (operators).

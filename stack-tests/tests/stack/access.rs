@@ -74,7 +74,10 @@ async fn every_route_answers_every_role_as_the_table_says() {
         (Method::GET, "/api/invoices/{invoice}", ANOTHERS, [401, 403, 404, 200]),
         (Method::GET, "/api/invoices/{invoice}/pdf", OWN, [401, 403, 302, 302]),
         (Method::GET, "/api/invoices/{invoice}/pdf", ANOTHERS, [401, 403, 404, 302]),
+        (Method::PUT, "/api/invoices/{invoice}/email", OWN, [401, 403, 200, 200]),
+        (Method::PUT, "/api/invoices/{invoice}/email", ANOTHERS, [401, 403, 404, 200]),
     ];
+    let elsewhere = own_address("elsewhere");
     for (method, route, whose, expected) in table {
         let path = route.replace("{parcel}", &parcels[whose]).replace("{number}", &numbers[whose]);
         let path = path.replace("{invoice}", &invoices[whose]);
@@ -88,6 +91,9 @@ async fn every_route_answers_every_role_as_the_table_says() {
             } else if route.ends_with("/events") {
                 request = request.body(r#"{"status":"Created"}"#);
             }
+            if method == Method::PUT {
+                request = request.body(format!(r#"{{"email":"{elsewhere}"}}"#));
+            }
             let answer = request.send().await.unwrap();
             let role = key.map_or("nobody", |key| &key[3..19]);
             assert_eq!(answer.status(), expected, "{method} {route}, {role}, {whose}");
@@ -95,6 +101,21 @@ async fn every_route_answers_every_role_as_the_table_says() {
                 assert_eq!(answer.headers()["www-authenticate"], "Bearer realm=\"ParcelTrack\"");
             }
         }
+    }
+}
+
+/// Not in the table, since who asks second is answered according to how far the first mail has come.
+#[tokio::test]
+async fn another_mail_is_for_the_invoices_merchant_and_for_operators() {
+    let stack = Stack::running().await;
+    let parcel = stack.create_parcel("Tan", &own_address("access-resend")).await;
+    let id = stack.request_invoice(&parcel).await;
+    stack.invoice_once(&id, "Sent").await;
+    for (key, expected) in
+        [(None, 401), (Some(DRIVER_KEY), 403), (Some(OTHER_MERCHANT_KEY), 404), (Some(OPERATOR_KEY), 202)]
+    {
+        let answer = stack.request(Method::POST, &format!("/api/invoices/{id}/resend"), key).send().await.unwrap();
+        assert_eq!(answer.status(), expected);
     }
 }
 

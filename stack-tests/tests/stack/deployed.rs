@@ -448,10 +448,22 @@ fn the_access_log_has_neither_addresses_nor_paths() {
         for personal in ["identity", "path", "sourceIp", "userAgent", "authorizer", "domainName"] {
             assert!(!format.contains(personal), "{environment}: {format}");
         }
-        let limits = &stage["Properties"]["DefaultRouteSettings"];
-        assert!(
-            number(&limits["ThrottlingRateLimit"]) > 0 && number(&limits["ThrottlingBurstLimit"]) > 0,
-            "{environment}"
-        );
+    }
+}
+
+#[test]
+fn requests_are_limited_and_writes_more_than_the_rest() {
+    for (environment, template) in &*ENVIRONMENTS {
+        let (_, stage) = of_type(template, "AWS::ApiGatewayV2::Stage").next().unwrap();
+        let limits =
+            |settings: &Value| [&settings["ThrottlingRateLimit"], &settings["ThrottlingBurstLimit"]].map(number);
+        let [rate, burst] = limits(&stage["Properties"]["DefaultRouteSettings"]);
+        assert!(0 < rate && rate <= burst, "{environment}");
+        let routes = stage["Properties"]["RouteSettings"].as_object().unwrap();
+        assert!(routes.contains_key("POST /api/parcels"), "{environment}");
+        for (route, settings) in routes {
+            let [write_rate, write_burst] = limits(settings);
+            assert!(0 < write_rate && write_rate <= rate && write_burst <= burst, "{route} in {environment}");
+        }
     }
 }

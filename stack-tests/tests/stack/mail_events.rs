@@ -13,7 +13,7 @@ use mail_events::{Heard, MailEvents};
 use parceltrack::clock::SystemClock;
 use parceltrack::domain::{
     AttemptOutcome, Delivery, EmailAddress, Invoice, InvoiceId, InvoiceState, InvoiceStatus, Lease, LeaseHolder,
-    ProviderMessageId, Reopened, Reopening, StoredPdf, SuppressionCause,
+    LinkSecret, NewAddress, ProviderMessageId, Reopened, Reopening, StoredPdf, SuppressionCause, Wish,
 };
 use parceltrack::ports::{
     Claim, Clock as _, Held, LetGo, Mail, MailError, ReadSuppressions as _, ReopenInvoices as _, SendMail,
@@ -364,8 +364,18 @@ async fn what_is_told_of_a_mail_from_before_counts_no_more() {
     let (first, table, now) = (message_of(&invoice), parts.stack.invoices(), SystemClock.now());
     parts.hear_twice("bounce", &invoice, &first).await;
     let right: EmailAddress = own_address("right").parse().unwrap();
-    let wish =
-        |email| Reopening { letter: None, email, reason: "test".to_owned(), due: now + Duration::from_hours(1), now };
+    let wish = |email: Option<EmailAddress>| Reopening {
+        wish: Wish::AnotherTry,
+        letter: None,
+        address: email.map(|email| NewAddress {
+            email,
+            by: "a test".to_owned(),
+            link_secret: LinkSecret(Uuid::new_v4()),
+        }),
+        reason: "test".to_owned(),
+        due: now + Duration::from_hours(1),
+        now,
+    };
     assert_eq!(table.reopen(invoice.content.id, &wish(None)).await, Ok(Reopened::NeedsAddress));
     assert_eq!(table.reopen(invoice.content.id, &wish(Some(right.clone()))).await, Ok(Reopened::Opened));
     let open = parts.read(&invoice).await;

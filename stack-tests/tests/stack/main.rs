@@ -4,12 +4,16 @@
 
 mod access;
 mod bad_input;
+mod contract;
 mod crash;
 mod deployed;
+mod edge;
 mod events;
 mod failed_invoices;
+mod hanging;
 mod invoices;
 mod links;
+mod logs;
 mod mail_events;
 mod parcels;
 mod proof;
@@ -17,6 +21,7 @@ mod queue;
 mod queue_refusal;
 mod redrive;
 mod relay;
+mod resend;
 mod search;
 mod secret;
 mod ses;

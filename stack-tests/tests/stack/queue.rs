@@ -17,7 +17,7 @@ use local_stack::{OPERATOR_KEY, OwnInbox, ServerState};
 use parceltrack::aws::{DeadLetterQueue, InvoiceTable, ThroughputTable, TicketQueue};
 use parceltrack::clock::SystemClock;
 use parceltrack::domain::{
-    Attempt, AttemptOutcome, InvoiceId, Lease, LeaseHolder, MailRate, Reopening, Slots, Ticket, Timestamp,
+    Attempt, AttemptOutcome, InvoiceId, Lease, LeaseHolder, MailRate, Reopening, Slots, Ticket, Timestamp, Wish,
 };
 use parceltrack::ports::{
     Backlog, Clock, CountSends, DeadLetter as _, LetGo, MeasureBacklog as _, OpenInvoices, PortError,
@@ -137,8 +137,9 @@ async fn an_invoice_is_open_while_it_is_parked_and_again_once_it_is_reopened() {
     let_go(&table, id, &LetGo::Failed { reason: "no such mailbox".to_owned() }, AttemptOutcome::Failed).await;
     assert_eq!(table.backlog().await.unwrap(), none, "failed");
     let wish = Reopening {
+        wish: Wish::AnotherTry,
         letter: None,
-        email: None,
+        address: None,
         reason: "the mailbox is there now".to_owned(),
         due: in_an_hour(),
         now: SystemClock.now(),
@@ -203,7 +204,7 @@ async fn tickets_and_dead_letters_are_counted_where_they_are() {
     let ticket = Ticket { invoice_id: InvoiceId(Uuid::new_v4()) };
     queues.delivered(ticket).await;
     for _ in 0..3 {
-        tickets(&stack, &queues).send(ticket).await.unwrap();
+        tickets(&stack, &queues).send(ticket, None).await.unwrap();
     }
     for reason in ["no such mailbox", "the mail came back"] {
         dead_letters(&stack, &queues).bury(&ticket.to_body(), reason).await.unwrap();

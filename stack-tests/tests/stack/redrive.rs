@@ -7,7 +7,7 @@ use futures::future::join_all;
 use local_stack::{OwnInbox, ServerState};
 use parceltrack::aws::LETTER_ATTRIBUTE;
 use parceltrack::clock::SystemClock;
-use parceltrack::domain::{AttemptOutcome, FIRST_DUE, InvoiceStatus, LetterId, Reopened, Reopening};
+use parceltrack::domain::{AttemptOutcome, FIRST_DUE, InvoiceStatus, LetterId, Reopened, Reopening, Wish};
 use parceltrack::ports::{Clock as _, ReopenInvoices as _};
 use stack_tests::{Stack, own_address, rules, smtp, ticket_record, work};
 
@@ -78,8 +78,9 @@ async fn twenty_letters_at_once_open_an_invoice_once() {
     let (table, now) = (stack.invoices(), SystemClock.now());
     let wishes: Vec<_> = (0..20)
         .map(|number| Reopening {
+            wish: Wish::AnotherTry,
             letter: Some(LetterId(format!("letter {number}"))),
-            email: None,
+            address: None,
             reason: "test".to_owned(),
             due: now + FIRST_DUE,
             now,

@@ -1,14 +1,24 @@
 //! The numbers on which the promise rests stand once, in template.yaml. Here their order is checked.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
+use aws_config::Region;
+use aws_sdk_sqs::config::Credentials;
 use invoice_worker::MAIL_TIMEOUT;
+use parceltrack::aws::{ATTEMPT_TIMEOUT, CONNECT_TIMEOUT, Clients, OPERATION_TIMEOUT};
 use serde_yaml_ng::Value;
 
-fn template() -> Value {
+pub(crate) fn template() -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../template.yaml");
     serde_yaml_ng::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// After how long Lambda kills this function.
+pub(crate) fn function_timeout(template: &Value, function: &str) -> Duration {
+    let seconds = property(template, function, &["Timeout"]);
+    Duration::from_secs(seconds.as_u64().unwrap_or_else(|| timing(template, "TimeoutSeconds")))
 }
 
 fn timing(template: &Value, name: &str) -> u64 {
@@ -40,6 +50,44 @@ fn a_worker_is_dead_before_its_lease_ends_and_the_lease_ends_before_the_ticket_r
 }
 
 #[test]
+fn what_the_functions_wait_for_gives_up_before_lambda_kills_them() {
+    let template = template();
+    let functions = template["Resources"].as_mapping().unwrap();
+    let functions: Vec<&str> = functions
+        .iter()
+        .filter(|(_, resource)| resource["Type"] == "AWS::Serverless::Function")
+        .map(|(name, _)| name.as_str().unwrap())
+        .collect();
+    assert_eq!(functions.len(), local_stack::FUNCTIONS.len(), "{functions:?}");
+    for function in functions {
+        let timeout = function_timeout(&template, function);
+        assert!(CONNECT_TIMEOUT < ATTEMPT_TIMEOUT && ATTEMPT_TIMEOUT < OPERATION_TIMEOUT);
+        // The longest chain of calls of a request: parcel, invoice, ticket. The others have none longer that must not break.
+        assert!(3 * OPERATION_TIMEOUT < timeout, "{function}: 3 × {OPERATION_TIMEOUT:?} < {timeout:?}");
+    }
+    let worker = function_timeout(&template, "InvoiceWorkerFunction");
+    assert!(MAIL_TIMEOUT + OPERATION_TIMEOUT < worker, "a mail and the record of it fit into {worker:?}");
+}
+
+#[tokio::test]
+async fn every_client_of_the_sdk_has_these_limits() {
+    let credentials = Credentials::new("test", "test", None, None, "test");
+    let loader = aws_config::from_env().region(Region::new("ap-southeast-1")).credentials_provider(credentials);
+    let clients = Clients::load(loader).await;
+    for (client, limits) in [
+        ("dynamodb", clients.dynamodb().config().timeout_config().cloned()),
+        ("sqs", clients.sqs().config().timeout_config().cloned()),
+        ("s3", clients.s3().config().timeout_config().cloned()),
+        ("sesv2", clients.sesv2().config().timeout_config().cloned()),
+    ] {
+        let limits = limits.unwrap_or_else(|| panic!("{client} has no limits"));
+        assert_eq!(limits.connect_timeout(), Some(CONNECT_TIMEOUT), "{client}");
+        assert_eq!(limits.operation_attempt_timeout(), Some(ATTEMPT_TIMEOUT), "{client}");
+        assert_eq!(limits.operation_timeout(), Some(OPERATION_TIMEOUT), "{client}");
+    }
+}
+
+#[test]
 fn the_functions_and_the_queue_take_these_numbers_and_no_others() {
     let template = template();
     let mapped = |value: &Value, name: &str| {
@@ -66,4 +114,19 @@ fn dead_letters_outlive_tickets_and_one_bad_ticket_does_not_bring_back_its_batch
     let event = property(&template, "InvoiceWorkerFunction", &["Events", "Tickets", "Properties"]);
     assert_eq!(event["FunctionResponseTypes"][0], "ReportBatchItemFailures");
     assert_eq!(template["Parameters"]["MaxReceiveCount"]["Default"], 5);
+}
+
+#[test]
+fn every_route_with_a_name_of_its_own_has_a_limit_of_its_own() {
+    let template = template();
+    let settings = property(&template, "HttpApi", &["RouteSettings"]).as_mapping().unwrap();
+    let limited: BTreeSet<&str> = settings.keys().map(|route| route.as_str().unwrap()).collect();
+    let events = property(&template, "ApiFunction", &["Events"]).as_mapping().unwrap();
+    let routes: BTreeSet<String> = events
+        .values()
+        .map(|event| &event["Properties"])
+        .filter_map(|event| Some(format!("{} {}", event["Method"].as_str()?, event["Path"].as_str()?)))
+        .collect();
+    assert_eq!(limited, routes.iter().map(String::as_str).collect());
+    assert!(limited.contains("POST /api/parcels"));
 }

@@ -21,6 +21,8 @@ pub(crate) struct InvoiceOut {
     parcel_id: String,
     tracking_number: String,
     status: InvoiceStatus,
+    email: String,
+    email_history: Vec<EmailChangeOut>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     currency: Currency,
@@ -68,6 +70,33 @@ struct TaxSummaryOut {
     tax: String,
 }
 
+/// A change of the address, for the mail and not for the document.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct EmailChangeOut {
+    email: String,
+    previous: String,
+    changed_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changed_by: Option<String>,
+}
+
+/// The changes of an invoice's address, oldest first.
+fn email_history(invoice: &Invoice) -> Vec<EmailChangeOut> {
+    let corrections = &invoice.mailing.corrections;
+    let before = [&invoice.content.email].into_iter().chain(corrections.iter().map(|correction| &correction.email));
+    corrections
+        .iter()
+        .zip(before)
+        .map(|(correction, previous)| EmailChangeOut {
+            email: correction.email.as_str().to_owned(),
+            previous: previous.as_str().to_owned(),
+            changed_at: correction.at.to_string(),
+            changed_by: correction.by.clone(),
+        })
+        .collect()
+}
+
 #[derive(Serialize)]
 struct AttemptOut {
     at: String,
@@ -81,6 +110,7 @@ impl From<Invoice> for InvoiceOut {
         let totals = invoice.content.totals();
         let (issued_on, due_on) = (invoice.content.issued_on().to_string(), invoice.content.due_on().to_string());
         let delivery = invoice.delivery();
+        let (email, email_history) = (invoice.email().as_str().to_owned(), email_history(&invoice));
         let currency = invoice.content.currency;
         let plain = |money: Money| money.plain(currency);
         let (sent_at, reason) = match &invoice.state {
@@ -94,6 +124,8 @@ impl From<Invoice> for InvoiceOut {
             parcel_id: invoice.content.parcel_id.to_string(),
             tracking_number: invoice.content.tracking_number.into(),
             status: invoice.state.status(),
+            email,
+            email_history,
             reason,
             currency,
             issued_on,

@@ -1,14 +1,18 @@
-//! Invoices: ask for one, look at it, open its PDF.
+//! Invoices: ask for one, look at it, open its PDF, have it mailed again or elsewhere.
 
+mod email;
 mod failed;
 mod get;
 mod pdf;
 mod request;
+mod resend;
 
+pub(crate) use email::set_email;
 pub(crate) use failed::list_failed;
 pub(crate) use get::get;
 pub(crate) use pdf::{pdf, redirect as redirect_to_pdf};
 pub(crate) use request::request;
+pub(crate) use resend::resend;
 
 use parceltrack::domain::{Invoice, InvoiceId};
 

@@ -1,13 +1,13 @@
 //! `POST /api/parcels/{id}/invoice`: writes the invoice with its due time, then the ticket, and answers 202.
 
-use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use http::StatusCode;
 use http::header::LOCATION;
 use parceltrack::domain::{
-    Currency, FIRST_DUE, InvoiceContent, InvoiceId, InvoiceStatus, Line, LinkSecret, MAX_LINES, Money, Parcel, TaxCode,
-    Text, Ticket,
+    Currency, FIRST_DUE, InvoiceContent, InvoiceId, InvoiceStatus, Line, LinkSecret, MAX_LINES, Money, Parcel,
+    RequestId, TaxCode, Text, Ticket,
 };
 use parceltrack::ports::{InvoiceCreation, NewInvoice};
 use parceltrack::telemetry::{self, Metric};
@@ -129,7 +129,7 @@ struct AcceptedOut {
     status: InvoiceStatus,
 }
 
-fn accepted(id: InvoiceId, status: InvoiceStatus) -> Response {
+pub(super) fn accepted(id: InvoiceId, status: InvoiceStatus) -> Response {
     (StatusCode::ACCEPTED, [(LOCATION, format!("/api/invoices/{id}"))], Json(AcceptedOut { id, status }))
         .into_response()
 }
@@ -138,6 +138,7 @@ pub(crate) async fn request(
     State(app): State<App>,
     Allowed { caller, .. }: Allowed<ManageParcels>,
     PathParcel(parcel_id): PathParcel,
+    Extension(request_id): Extension<RequestId>,
     OptionalJson(body): OptionalJson,
 ) -> Result<Response, Problem> {
     let anything = body.is_none();
@@ -157,7 +158,7 @@ pub(crate) async fn request(
             tracing::info!(event = "invoice_requested", invoice = %id);
             telemetry::record(Metric::InvoicesRequested, now);
             // The invoice is safe already: if the queue refuses, the relay sends its ticket when it is due.
-            if let Err(error) = app.tickets.send(Ticket { invoice_id: id }).await {
+            if let Err(error) = app.tickets.send(Ticket { invoice_id: id }, Some(&request_id)).await {
                 tracing::warn!(event = "ticket_left_to_relay", invoice = %id, %error);
             }
             Ok(accepted(id, InvoiceStatus::Pending))

@@ -1,4 +1,4 @@
-//! Finished invoices that a person, or a redriven dead letter, opens again.
+//! Finished invoices that a customer, an operator or a redriven dead letter opens again, and addresses that change.
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -7,56 +7,91 @@ use super::delivery::if_unchanged;
 use super::{InvoiceTable, due_shard, send};
 use crate::aws::row::{attribute, number};
 use crate::domain::{
-    AddressCorrection, Attempt, AttemptOutcome, Invoice, InvoiceId, InvoiceStatus, Reopened, Reopening, Timestamp,
+    AddressCorrection, Attempt, AttemptOutcome, Invoice, InvoiceId, InvoiceStatus, NewAddress, Readdressed, Reopened,
+    Reopening, Timestamp,
 };
-use crate::ports::{NoteDrops, PortError, ReadInvoices as _, ReopenInvoices};
+use crate::ports::{NoteDrops, PortError, ReadInvoices as _, ReaddressInvoices, ReopenInvoices};
 
 /// How often a wish is weighed anew because the invoice changed meanwhile.
 const TRIES: u32 = 5;
 
 #[async_trait]
 impl ReopenInvoices for InvoiceTable {
-    async fn reopen(&self, id: InvoiceId, wish: &Reopening) -> Result<Reopened, PortError> {
+    async fn reopen(&self, id: InvoiceId, reopening: &Reopening) -> Result<Reopened, PortError> {
         for _ in 0..TRIES {
             let Some(invoice) = self.invoice(id).await? else { return Ok(Reopened::Unknown) };
-            let (written, otherwise) = match invoice.reopened_by(wish) {
-                Reopened::Opened => (self.open(&invoice, wish).await?, None),
-                // If nothing else has changed, it was the lease that forbade it.
-                Reopened::Readdressed => (self.readdress(&invoice, wish).await?, Some(Reopened::HeldByWorker)),
-                nothing_to_write => return Ok(nothing_to_write),
-            };
-            if written {
-                return Ok(invoice.reopened_by(wish));
-            }
-            if let Some(otherwise) = otherwise
-                && self.invoice(id).await?.is_some_and(|now| now.mailing == invoice.mailing)
-            {
-                return Ok(otherwise);
+            let reopened = invoice.reopened_by(reopening);
+            match (reopened, &reopening.address) {
+                (Reopened::Opened, _) => {
+                    if self.open(&invoice, reopening).await? {
+                        return Ok(reopened);
+                    }
+                }
+                (Reopened::Readdressed, Some(address)) => {
+                    match self.write_address(&invoice, address, reopening.now).await? {
+                        Some(Held::ByNobody) => return Ok(reopened),
+                        Some(Held::ByWorker) => return Ok(Reopened::HeldByWorker),
+                        None => {}
+                    }
+                }
+                _ => return Ok(reopened),
             }
         }
-        Err(PortError::Unavailable(format!("invoice {id} does not stand still")))
+        Err(restless(id))
     }
 }
 
+#[async_trait]
+impl ReaddressInvoices for InvoiceTable {
+    async fn readdress(&self, id: InvoiceId, address: &NewAddress, now: Timestamp) -> Result<Readdressed, PortError> {
+        for _ in 0..TRIES {
+            let Some(invoice) = self.invoice(id).await? else { return Ok(Readdressed::Unknown) };
+            let readdressed = invoice.readdressed_by(address);
+            if readdressed != Readdressed::Changed {
+                return Ok(readdressed);
+            }
+            match self.write_address(&invoice, address, now).await? {
+                Some(Held::ByNobody) => return Ok(readdressed),
+                Some(Held::ByWorker) => return Ok(Readdressed::HeldByWorker),
+                None => {}
+            }
+        }
+        Err(restless(id))
+    }
+}
+
+fn restless(id: InvoiceId) -> PortError {
+    PortError::Unavailable(format!("invoice {id} does not stand still"))
+}
+
+fn correction(address: &NewAddress, now: Timestamp) -> AddressCorrection {
+    AddressCorrection { at: now, email: address.email.clone(), by: Some(address.by.clone()) }
+}
+
+/// Who had the invoice when its address was to be written.
+enum Held {
+    ByNobody,
+    ByWorker,
+}
+
 impl InvoiceTable {
-    async fn open(&self, invoice: &Invoice, wish: &Reopening) -> Result<bool, PortError> {
-        let status = if invoice.state.pdf().is_some() { InvoiceStatus::Generated } else { InvoiceStatus::Pending };
+    async fn open(&self, invoice: &Invoice, reopening: &Reopening) -> Result<bool, PortError> {
         let mut set = "SET #status = :newStatus, due = :due, dueShard = :shard, dueMoves = :none, parks = :none, \
                        abandoned = :none, updatedAt = :now, attempts = list_append(attempts, :attempt)"
             .to_owned();
         let mut update = self
             .update(invoice.content.id)
-            .expression_attribute_values(":newStatus", attribute(status)?)
-            .expression_attribute_values(":due", number(wish.due.millis()))
+            .expression_attribute_values(":newStatus", attribute(invoice.state.status_once_open())?)
+            .expression_attribute_values(":due", number(reopening.due.millis()))
             .expression_attribute_values(":shard", number(due_shard(invoice.content.id)))
             .expression_attribute_values(":none", number(0))
-            .expression_attribute_values(":now", number(wish.now.millis()))
+            .expression_attribute_values(":now", number(reopening.now.millis()))
             .expression_attribute_values(
                 ":attempt",
                 attribute([Attempt {
-                    at: wish.now,
+                    at: reopening.now,
                     outcome: AttemptOutcome::Reopened,
-                    reason: Some(wish.reason.clone()),
+                    reason: Some(reopening.reason.clone()),
                 }])?,
             );
         let mut append = |list: &str, value| {
@@ -67,14 +102,19 @@ impl InvoiceTable {
                 .expression_attribute_values(format!(":{list}"), value);
             Ok::<_, PortError>(())
         };
-        if let Some(letter) = &wish.letter {
+        if let Some(letter) = &reopening.letter {
             append("handledLetters", attribute([letter])?)?;
         }
         if let Some(message) = &invoice.mailing.message_id {
             append("retiredMessages", attribute([message])?)?;
         }
-        if let Some(email) = wish.email.as_ref().filter(|email| *email != invoice.email()) {
-            append("corrections", attribute([AddressCorrection { at: wish.now, email: email.clone() }])?)?;
+        let address = reopening.address.as_ref().filter(|address| address.email != *invoice.email());
+        if let Some(address) = address {
+            append("corrections", attribute([correction(address, reopening.now)])?)?;
+        }
+        if let Some(address) = address {
+            set.push_str(", linkSecret = :linkSecret");
+            update = update.expression_attribute_values(":linkSecret", attribute(address.link_secret)?);
         }
         set.push_str(
             " REMOVE lease, reason, failedAt, sentAt, providerMessageId, delivery, deliveryAt, deliveryReason",
@@ -82,25 +122,35 @@ impl InvoiceTable {
         Ok(send(if_unchanged(update.update_expression(set), invoice)?).await?.is_ok())
     }
 
-    /// Not while a worker has the invoice: it has read the old address already.
-    async fn readdress(&self, invoice: &Invoice, wish: &Reopening) -> Result<bool, PortError> {
-        let Some(email) = &wish.email else { return Ok(false) };
+    /// Writes another address, and a secret that who got the old mail does not know. Not while a worker has the invoice:
+    /// it has read the old ones already. `None` if the invoice has changed meanwhile, and nothing was written.
+    async fn write_address(
+        &self,
+        invoice: &Invoice,
+        address: &NewAddress,
+        now: Timestamp,
+    ) -> Result<Option<Held>, PortError> {
         let update = self
             .update(invoice.content.id)
             .update_expression(
-                "SET corrections = list_append(if_not_exists(corrections, :empty), :correction), updatedAt = :now",
+                "SET corrections = list_append(if_not_exists(corrections, :empty), :correction), updatedAt = :now, \
+                 linkSecret = :linkSecret",
             )
             .expression_attribute_names("#until", "until")
             .expression_attribute_values(":empty", AttributeValue::L(vec![]))
-            .expression_attribute_values(
-                ":correction",
-                attribute([AddressCorrection { at: wish.now, email: email.clone() }])?,
-            )
-            .expression_attribute_values(":now", number(wish.now.millis()));
+            .expression_attribute_values(":correction", attribute([correction(address, now)])?)
+            .expression_attribute_values(":linkSecret", attribute(address.link_secret)?)
+            .expression_attribute_values(":now", number(now.millis()));
         let update = if_unchanged(update, invoice)?;
         let unchanged = update.get_condition_expression().clone().unwrap_or_default();
         let condition = format!("{unchanged} AND (attribute_not_exists(lease) OR lease.#until <= :now)");
-        Ok(send(update.condition_expression(condition)).await?.is_ok())
+        if send(update.condition_expression(condition)).await?.is_ok() {
+            return Ok(Some(Held::ByNobody));
+        }
+        // If nothing else has changed, it was the lease that forbade it.
+        let now = self.invoice(invoice.content.id).await?;
+        let unchanged = now.is_some_and(|now| now.mailing == invoice.mailing && now.state == invoice.state);
+        Ok(unchanged.then_some(Held::ByWorker))
     }
 }
 

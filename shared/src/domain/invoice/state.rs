@@ -73,6 +73,12 @@ impl InvoiceState {
         }
     }
 
+    /// The state's name once it is opened again: a PDF that is there stays, and is never made anew.
+    #[must_use]
+    pub fn status_once_open(&self) -> InvoiceStatus {
+        if self.pdf().is_some() { InvoiceStatus::Generated } else { InvoiceStatus::Pending }
+    }
+
     /// The stored PDF, if there is one.
     #[must_use]
     pub fn pdf(&self) -> Option<&StoredPdf> {
@@ -95,7 +101,7 @@ pub enum AttemptOutcome {
     Parked,
     /// It was given up.
     Failed,
-    /// No attempt, but what made the next one possible: a person, or a redrive, opened it again.
+    /// No attempt, but what made the next one possible: a customer, an operator or a redrive opened it again.
     Reopened,
     /// No attempt either: a person decided that there shall be none.
     Dropped,
