@@ -55,7 +55,7 @@ export function invoiceCard(api, refresh) {
     setText(byId("invoice-number"), number);
     const facts = [
       ["Total", [`${currency} ${total}`, `due ${when(`${dueOn}T00:00+08:00`).replace(/, 00:00$/, "")}`]],
-      ["Goes to", [email ?? parcel.email, ...emailHistory.map((old) => `until ${when(old.changedAt)}: ${old.email}`).reverse()]],
+      ["Goes to", [email ?? parcel.email, ...emailHistory.map(({ previous, changedAt }) => `until ${when(changedAt)}: ${previous}`).reverse()]],
     ];
     fill(byId("invoice-facts"), facts, ([name, [value, ...notes]]) => {
       const pair = document.createDocumentFragment();
