@@ -235,9 +235,11 @@ async fn a_wrong_address_is_corrected_for_the_mail_and_stays_on_the_invoice() {
     assert_eq!(after.state.pdf(), invoice.state.pdf(), "the same PDF");
     assert_eq!(after.content, invoice.content, "the invoice says what it said");
     let show = desk.run(&["invoice", "show", &id(&invoice)]).await;
-    for words in
-        [&format!("address corrected to {right}"), &format!("mail to  {right}"), "opened again: by an operator"]
-    {
+    for words in [
+        &format!("address changed to {right}: by an operator"),
+        &format!("mail to  {right}"),
+        "opened again: by an operator",
+    ] {
         assert!(show.out.contains(words), "{words}: {}", show.out);
     }
 

@@ -33,14 +33,14 @@ pub struct App {
     pub create_invoices: Arc<dyn CreateInvoices>,
     /// Reads invoices.
     pub read_invoices: Arc<dyn ReadInvoices>,
-    /// Lists failed invoices.
-    pub failed_invoices: Arc<dyn ListFailedInvoices>,
     /// Opens finished invoices again.
     pub reopen_invoices: Arc<dyn ReopenInvoices>,
     /// Changes where their mail goes.
     pub readdress_invoices: Arc<dyn ReaddressInvoices>,
     /// Knows who gets no mail any more.
     pub suppressions: Arc<dyn ReadSuppressions>,
+    /// Lists failed invoices.
+    pub failed_invoices: Arc<dyn ListFailedInvoices>,
     /// Puts tickets on the queue.
     pub tickets: Arc<dyn SendTicket>,
     /// Makes links to PDFs.

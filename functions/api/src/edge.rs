@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::time::{Duration, Instant, SystemTime};
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _};
 use axum::extract::{MatchedPath, Request};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
@@ -130,8 +130,8 @@ async fn finish(mut request: Request, next: Next) -> Response {
     request.extensions_mut().insert(request_id.clone());
     async {
         let mut response = next.run(request).await;
-        let status = response.status();
-        tracing::info!(event = "answered", status = status.as_u16(), milliseconds = begin.elapsed().as_millis());
+        let milliseconds = u64::try_from(begin.elapsed().as_millis()).unwrap_or(u64::MAX);
+        tracing::info!(event = "answered", status = response.status().as_u16(), milliseconds);
         let headers = response.headers_mut();
         for (name, value) in DEFAULT_HEADERS {
             headers.entry(name).or_insert(value);
@@ -141,6 +141,9 @@ async fn finish(mut request: Request, next: Next) -> Response {
             headers.insert(X_REQUEST_ID, id);
         }
         if method == Method::HEAD {
+            if let Some(length) = response.body().size_hint().exact() {
+                response.headers_mut().entry(CONTENT_LENGTH).or_insert(length.into());
+            }
             *response.body_mut() = Body::empty();
         }
         response

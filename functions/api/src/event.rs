@@ -127,8 +127,8 @@ fn put_in_order(mut event: Value) -> Result<ApiGatewayV2httpRequest, Problem> {
     // One that HTTP does not allow would spoil the whole event.
     if let Some(headers) = event.get_mut("headers").and_then(Value::as_object_mut) {
         headers.retain(|name, value| {
-            name.parse::<HeaderName>().is_ok()
-                && value.as_str().is_some_and(|value| value.parse::<HeaderValue>().is_ok())
+            let value = value.as_str().map(|value| HeaderValue::from_bytes(value.as_bytes()));
+            name.parse::<HeaderName>().is_ok() && matches!(value, Some(Ok(_)))
         });
     }
     let mut event: ApiGatewayV2httpRequest = serde_json::from_value(event)

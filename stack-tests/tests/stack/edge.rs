@@ -1,5 +1,6 @@
 //! What every answer has in common, whatever went wrong before it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -94,7 +95,8 @@ async fn every_answer_has_its_request_id_and_security_headers_and_the_page_may_r
             assert_eq!(header(&answer, "content-type"), Some("application/problem+json"), "{event}");
         }
         if status == 405 {
-            assert_eq!(header(&answer, "allow"), Some("GET,HEAD,POST"));
+            let allowed: BTreeSet<&str> = header(&answer, "allow").unwrap().split(',').collect();
+            assert_eq!(allowed, BTreeSet::from(["GET", "HEAD", "POST"]));
         }
     }
 }

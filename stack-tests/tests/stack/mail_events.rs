@@ -449,3 +449,34 @@ async fn the_deployed_rule_matches_every_sample_and_the_deployed_function_hears_
     let after: Invoice = stack.invoice(InvoiceId(invoice.content.id.0)).await;
     assert_eq!((after.state.status(), after.delivery()), (InvoiceStatus::Sent, Some(Delivery::Delivered)));
 }
+
+#[tokio::test]
+async fn after_a_resend_nothing_counts_that_is_told_of_the_mails_before() {
+    let parts = Parts::new().await;
+    let invoice = parts.sent("resent").await;
+    let (first, now) = (message_of(&invoice), SystemClock.now());
+    let wish = Reopening {
+        wish: Wish::AnotherMail,
+        letter: None,
+        address: None,
+        reason: "test".to_owned(),
+        due: now + Duration::from_hours(1),
+        now,
+    };
+    assert_eq!(parts.stack.invoices().reopen(invoice.content.id, &wish).await, Ok(Reopened::Opened));
+    let open = parts.read(&invoice).await;
+    // One that was recorded, and one that was out when its worker died.
+    for message in [&*first, "ses-unrecorded"] {
+        for kind in ["send", "delivery", "delivery-delay", "reject"] {
+            let mut told = event(kind, &invoice, message);
+            told["detail"]["mail"]["timestamp"] = json!(invoice.updated_at.to_string());
+            assert_eq!(parts.ear.hear(told).await.unwrap(), Heard::Nothing, "{kind} of {message}");
+        }
+    }
+    assert_eq!(parts.read(&invoice).await, open);
+    parts.work(&invoice).await;
+    let sent = parts.read(&invoice).await;
+    assert_eq!((sent.state.status(), sent.state.pdf()), (InvoiceStatus::Sent, invoice.state.pdf()));
+    assert_eq!(parts.mail.count(), 2);
+    assert_eq!(parts.hear_twice("delivery", &sent, &message_of(&sent)).await, Heard::Updated);
+}
