@@ -91,4 +91,9 @@ impl StackAddresses {
     pub async fn alarms(&self) -> Result<Vec<Alarm>> {
         aws::alarms(&self.emulator_url).await
     }
+
+    /// Environment variables of the function with this template output, such as `InvoiceWorkerFunctionName`.
+    pub async fn function_variables(&self, name_output: &str) -> Result<BTreeMap<String, String>> {
+        aws::function_variables(&self.emulator_url, self.output(name_output)?).await
+    }
 }
