@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
-use goblin::elf::Elf;
+use goblin::elf::{Elf, VerneedSection};
 
 /// Amazon Linux 2023 has this one: <https://docs.aws.amazon.com/linux/al2023/ug/core-glibc.html>
 const OF_LAMBDA: Version = Version(2, 34);
@@ -33,7 +33,7 @@ pub(crate) fn check_packages(directory: &Path) -> Result<()> {
 fn needed(program: &Path) -> Result<Version> {
     let content = fs::read(program)?;
     let elf = Elf::parse(&content).with_context(|| format!("{} is no program for Linux", program.display()))?;
-    let libraries = elf.verneed.iter().flat_map(|needs| needs.iter());
+    let libraries = elf.verneed.iter().flat_map(VerneedSection::iter);
     let symbols = libraries.flat_map(|library| library.iter().collect::<Vec<_>>());
     let names = symbols.filter_map(|symbol| elf.dynstrtab.get_at(symbol.vna_name)).filter_map(version);
     match names.max() {
