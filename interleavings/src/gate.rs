@@ -169,11 +169,11 @@ impl Gate {
         self.process.store(process, Ordering::Relaxed);
     }
 
-    async fn wait(&self, (op, about): (Op, u64), times: &[Timestamp]) -> Outcome {
+    async fn wait(&self, process: usize, (op, about): (Op, u64), times: &[Timestamp]) -> Outcome {
         let waiting = {
             let mut world = self.world();
             let now = world.now;
-            Waiting { id: world.calls.announce(self.process(), (op, about), times, now), gate: self }
+            Waiting { id: world.calls.announce(process, (op, about), times, now), gate: self }
         };
         poll_fn(|_| match self.world().calls.take_decision(waiting.id) {
             Some(outcome) => Poll::Ready(outcome),
@@ -195,7 +195,7 @@ impl Gate {
         loop {
             let outcome = match self.passage {
                 Passage::Free => Outcome::Succeeds,
-                Passage::AsScheduled => self.wait((op, about), times).await,
+                Passage::AsScheduled => self.wait(process, (op, about), times).await,
             };
             match outcome {
                 Outcome::Succeeds => {
