@@ -35,7 +35,9 @@ use parceltrack::domain::{
     WorkerPace,
 };
 use parceltrack::mime::Sender;
-use parceltrack::ports::{Clock, CreateInvoices as _, NewInvoice, ReadInvoices as _, SendMail, SendTicket};
+use parceltrack::ports::{
+    Clock, CreateInvoices as _, NewInvoice, ReadApiKeys, ReadInvoices as _, SendMail, SendTicket,
+};
 use parceltrack::smtp::Smtp;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -231,9 +233,20 @@ impl Stack {
 
     /// The same with an eye on other tables and queues.
     pub fn api_watching(&self, queue: QueueWatch, clock: Arc<dyn Clock>, tickets: Arc<dyn SendTicket>) -> Router {
+        self.api_knowing(Arc::new(self.api_keys()), queue, clock, tickets)
+    }
+
+    /// The same with the keys of another stack.
+    pub fn api_knowing(
+        &self,
+        keys: Arc<dyn ReadApiKeys>,
+        queue: QueueWatch,
+        clock: Arc<dyn Clock>,
+        tickets: Arc<dyn SendTicket>,
+    ) -> Router {
         let (parcels, invoices) = (Arc::new(self.parcels()), Arc::new(self.invoices()));
         let app = App {
-            keys: KeyRing::new(Arc::new(self.api_keys())),
+            keys: KeyRing::new(keys),
             create_parcels: parcels.clone(),
             read_parcels: parcels.clone(),
             record_events: parcels.clone(),

@@ -11,7 +11,7 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use futures::future::join_all;
 use invoice_worker::Worker;
-use local_stack::{OwnInbox, StackAddresses};
+use local_stack::{MERCHANT_KEY, OwnInbox, StackAddresses};
 use parceltrack::aws::{DeadLetterQueue, TicketQueue};
 use parceltrack::clock::SystemClock;
 use parceltrack::domain::{AttemptOutcome, EmailAddress, FIRST_DUE, InvoiceId, InvoiceStatus, Suppression};
@@ -84,7 +84,8 @@ impl Stacks {
 }
 
 fn request(method: &str, path: &str, body: &Value) -> Request {
-    let request = Request::builder().method(method).uri(path);
+    let key = format!("Bearer {MERCHANT_KEY}");
+    let request = Request::builder().method(method).uri(path).header("authorization", key);
     if body.is_null() {
         return request.body(Body::empty()).unwrap();
     }
@@ -114,7 +115,9 @@ async fn while_the_tables_hang_every_route_answers_503_in_time_and_asks_each_que
     join_all(questions_of_each.iter().map(async |(method, path, body, questions)| {
         let (hanging, emulator_url) = Hanging::start().await;
         let hangs = Stack::at(StackAddresses { emulator_url, ..well.addresses.clone() }).await;
-        let api = hangs.api(Arc::new(SystemClock), Arc::new(hangs.tickets()));
+        // Who is calling is known, or the question of that would be the only one.
+        let (keys, clock) = (Arc::new(well.api_keys()), Arc::new(SystemClock));
+        let api = hangs.api_knowing(keys, hangs.queue_watch(clock.clone()), clock, Arc::new(hangs.tickets()));
         let begin = Instant::now();
         let response = api.oneshot(request(method, path, body)).await.unwrap();
         assert!(begin.elapsed() < timeout, "{method} {path} took {:?}", begin.elapsed());
