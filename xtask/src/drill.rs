@@ -20,7 +20,9 @@ const SLOW: Duration = Duration::from_secs(5);
 /// Long enough for workers to have given up on single tickets, so that more than one way back is tried.
 const OUTAGE: Duration = Duration::from_secs(20);
 const FIRST_FAILURE_WITHIN: Duration = Duration::from_mins(1);
-const ALL_MAILS_WITHIN: Duration = Duration::from_mins(2);
+/// By the time that the alarm has rung, an invoice may have been parked for two minutes more; then the relay comes once a
+/// minute, and a worker whose breaker is still open parks once more.
+const ALL_MAILS_WITHIN: Duration = Duration::from_mins(6);
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
 struct Order {
