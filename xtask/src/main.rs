@@ -8,6 +8,7 @@ mod checks;
 mod drill;
 mod interrupt;
 mod invoice;
+mod openapi;
 mod rush;
 mod smoke;
 mod target;
@@ -42,6 +43,8 @@ enum Command {
     Rush(rush::Arguments),
     /// A sample invoice as a PDF
     Invoice(invoice::Arguments),
+    /// Write the API's OpenAPI document and its page
+    Openapi,
     /// Every test there is
     Test(checks::Arguments),
 }
@@ -55,6 +58,7 @@ async fn main() -> ExitCode {
         Command::Chaos(arguments) => chaos::run(&arguments).await,
         Command::Rush(arguments) => rush::run(&arguments).await,
         Command::Invoice(arguments) => invoice::run(&arguments).await,
+        Command::Openapi => openapi::run(),
         Command::Test(arguments) => checks::run(&arguments).await,
     };
     match result {
