@@ -1,7 +1,6 @@
 //! What every answer has in common, whatever went wrong before it.
 
 use std::collections::BTreeSet;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 

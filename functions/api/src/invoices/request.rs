@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::App;
 use crate::caller::{Allowed, ManageParcels};
-use crate::fields::{Fields, Problems};
+use crate::fields::{Fields, Problems, whole_number};
 use crate::json::OptionalJson;
 use crate::openapi::bodies::InvoiceRequest;
 use crate::openapi::parameters::ParcelInPath;
@@ -116,7 +116,7 @@ fn parse_line(line: Value, path: &str, currency: Currency, problems: &mut Proble
     let tax_code = fields.optional("taxCode", problems, |name| name.parse::<TaxCode>());
     let quantity = match fields.take("quantity") {
         None => Some(1),
-        Some(value) => value.as_u64().and_then(|quantity| u32::try_from(quantity).ok()).or_else(|| {
+        Some(value) => whole_number(&value).and_then(|quantity| u32::try_from(quantity).ok()).or_else(|| {
             problems.add(fields.name("quantity"), "must be a whole number");
             None
         }),
@@ -150,6 +150,11 @@ pub(super) fn accepted(id: InvoiceId, status: InvoiceStatus) -> Response {
     responses(
         (status = 202, description = "It is going to be mailed", body = AcceptedOut, headers(
             ("Location" = String, description = "Where the invoice is"),
+        ), links(
+            ("invoice" = (operation_id = "getInvoice", parameters(("id" = "$response.body#/id")))),
+            ("pdf" = (operation_id = "getInvoicePdf", parameters(("id" = "$response.body#/id")))),
+            ("resend" = (operation_id = "resendInvoice", parameters(("id" = "$response.body#/id")))),
+            ("email" = (operation_id = "setInvoiceEmail", parameters(("id" = "$response.body#/id")))),
         )),
         (status = 404, description = "`not-found`: no such parcel, or another's"),
         (status = 409, description = "`invoice-differs`: the parcel has an invoice with other content", headers(

@@ -69,15 +69,18 @@ bodies! {
         .item(
             object([])
                 .property("amount", schemas::or_null(dollars()))
+                .property("lines", schemas::null())
                 .property("currency", schemas::or_null(schemas::word(["SGD"]))),
         )
         .item(
             object(["lines"])
+                .property("amount", schemas::null())
                 .property("lines", lines(&dollars(), || schemas::or_null(schemas::tax_code()), false))
                 .property("currency", schemas::or_null(schemas::word(["SGD"]))),
         )
         .item(
             object(["lines", "currency"])
+                .property("amount", schemas::null())
                 .property("lines", lines(&yen(), || schemas::word(["zeroRated", "exempt"]), true))
                 .property("currency", schemas::word(["JPY"])),
         )

@@ -1,6 +1,5 @@
 //! What stands in paths, queries and headers of more than one call.
 
-use serde_json::json;
 use utoipa::IntoParams;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::{Object, Required};
@@ -92,7 +91,7 @@ parameters! {
     /// Which parcels a list has.
     ParcelsWanted: [
         parameter(ParameterIn::Query, "status", schemas::parcel_status(), "Only those that are there now"),
-        parameter(ParameterIn::Query, "q", search(), "A tracking number, or the beginning of a reference or a recipient"),
+        parameter(ParameterIn::Query, "q", schemas::search(), "A tracking number, or the beginning of a reference or a recipient"),
         parameter(
             ParameterIn::Query,
             "owner",
@@ -117,10 +116,4 @@ parameters! {
             "The `nextCursor` of the page before, of the same list",
         ),
     ];
-}
-
-fn search() -> Object {
-    let mut search = schemas::text::<100>();
-    search.examples = vec![json!("tan")];
-    search
 }

@@ -9,8 +9,8 @@ use utoipa::openapi::{Header, Object, ObjectBuilder};
 /// No control character, no line break, and something besides white space.
 const ONE_LINE: &str = r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*[^\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000][^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$";
 
-/// What can be an address of ours: `name@example.com`.
-const EMAIL: &str = r"^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$";
+/// No control character and no line break.
+const NO_CONTROL: &str = r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$";
 
 fn string() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String)
@@ -30,6 +30,11 @@ pub(crate) fn or_null(mut object: Object) -> Object {
         values.push(Value::Null);
     }
     object
+}
+
+/// Null, as good as absence.
+pub(crate) fn null() -> Object {
+    ObjectBuilder::new().schema_type(Type::Null).build()
 }
 
 fn one_of<T: Serialize>(values: impl IntoIterator<Item = T>) -> Object {
@@ -121,7 +126,11 @@ pub(crate) fn optional_text<const MAX: usize>() -> Object {
 
 /// An e-mail address that somebody sends.
 pub(crate) fn email() -> Object {
-    string().max_length(Some(254)).pattern(Some(EMAIL)).examples([json!("tan@example.com")]).build()
+    string()
+        .max_length(Some(254))
+        .format(Some(SchemaFormat::Custom("email".to_owned())))
+        .examples([json!("tan@example.com")])
+        .build()
 }
 
 /// A postal code of Singapore, or nothing.
@@ -149,6 +158,11 @@ pub(crate) fn limit() -> Object {
     let mut limit = number(1, crate::query::MAX_LIMIT.into());
     limit.default = Some(json!(20));
     limit
+}
+
+/// What is looked for, if it is anything.
+pub(crate) fn search() -> Object {
+    string().max_length(Some(100)).pattern(Some(NO_CONTROL)).examples([json!("tan")]).build()
 }
 
 /// Text that matches.

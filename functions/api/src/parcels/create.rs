@@ -92,6 +92,17 @@ impl NewParcel {
         (status = 201, description = "The parcel", body = ParcelOut, headers(
             ("Location" = String, description = "Where the parcel is"),
             ("Idempotent-Replayed" = String, description = "`true` if this is the first answer again"),
+        ), links(
+            ("parcel" = (operation_id = "getParcel", parameters(("id" = "$response.body#/id")))),
+            ("tracking" = (
+                operation_id = "trackParcel",
+                parameters(("trackingNumber" = "$response.body#/trackingNumber"))
+            )),
+            ("event" = (operation_id = "reportEvent", parameters(("id" = "$response.body#/trackingNumber")))),
+            ("cancellation" = (operation_id = "cancelParcel", parameters(("id" = "$response.body#/id")))),
+            ("invoice" = (operation_id = "requestInvoice", parameters(("id" = "$response.body#/id")))),
+            ("upload" = (operation_id = "uploadProof", parameters(("id" = "$response.body#/id")))),
+            ("proof" = (operation_id = "getProof", parameters(("id" = "$response.body#/id")))),
         )),
         (status = 422, description = "`invalid-fields`: fields of the body are wrong, all of them named; \
                                       `idempotency-key-reused`: the key came with other content before"),
