@@ -84,6 +84,11 @@ impl Api {
         Self { ports, router: api::router(app, &[]) }
     }
 
+    /// What it answers with.
+    pub fn router(&self) -> Router {
+        self.router.clone()
+    }
+
     /// Answers one request, as this process.
     #[must_use]
     pub fn answer(&self, process: usize, index: usize, mut request: HttpRequest) -> Process {

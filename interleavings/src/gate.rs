@@ -116,6 +116,16 @@ impl Calls {
 pub struct Gate {
     world: Arc<Mutex<World>>,
     process: Arc<AtomicUsize>,
+    passage: Passage,
+}
+
+/// Whether calls wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Passage {
+    /// Until the schedule says how they end.
+    AsScheduled,
+    /// No: all succeed, at once.
+    Free,
 }
 
 /// Takes the call off the list, also when its caller has no patience left.
@@ -134,7 +144,13 @@ impl Gate {
     /// The way of this process.
     #[must_use]
     pub fn new(world: Arc<Mutex<World>>, process: usize) -> Self {
-        Self { world, process: Arc::new(AtomicUsize::new(process)) }
+        Self { world, process: Arc::new(AtomicUsize::new(process)), passage: Passage::AsScheduled }
+    }
+
+    /// The way of this process, on which every call succeeds at once.
+    #[must_use]
+    pub fn free(world: Arc<Mutex<World>>, process: usize) -> Self {
+        Self { passage: Passage::Free, ..Self::new(world, process) }
     }
 
     /// The world, without a call: for what is no port.
@@ -153,6 +169,19 @@ impl Gate {
         self.process.store(process, Ordering::Relaxed);
     }
 
+    async fn wait(&self, process: usize, (op, about): (Op, u64), times: &[Timestamp]) -> Outcome {
+        let waiting = {
+            let mut world = self.world();
+            let now = world.now;
+            Waiting { id: world.calls.announce(process, (op, about), times, now), gate: self }
+        };
+        poll_fn(|_| match self.world().calls.take_decision(waiting.id) {
+            Some(outcome) => Poll::Ready(outcome),
+            None => Poll::Pending,
+        })
+        .await
+    }
+
     /// One call. `about` is what it asks and `seen` what its answer tells, both as numbers: what the process may do
     /// next depends on these alone, and the call itself on its `times` as well.
     pub(crate) async fn pass<T>(
@@ -164,17 +193,10 @@ impl Gate {
     ) -> Result<T, Outcome> {
         let process = self.process();
         loop {
-            let waiting = {
-                let mut world = self.world();
-                let now = world.now;
-                Waiting { id: world.calls.announce(process, (op, about), times, now), gate: self }
+            let outcome = match self.passage {
+                Passage::Free => Outcome::Succeeds,
+                Passage::AsScheduled => self.wait(process, (op, about), times).await,
             };
-            let outcome = poll_fn(|_| match self.world().calls.take_decision(waiting.id) {
-                Some(outcome) => Poll::Ready(outcome),
-                None => Poll::Pending,
-            })
-            .await;
-            drop(waiting);
             match outcome {
                 Outcome::Succeeds => {
                     let mut world = self.world();

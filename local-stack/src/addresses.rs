@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow};
 use serde::{Deserialize, Serialize};
 
-use crate::aws::{self, QueueCounts};
+use crate::aws::{self, Alarm, QueueCounts};
 use crate::inbox::InboxClient;
 use crate::processes;
 
@@ -85,5 +85,15 @@ impl StackAddresses {
     /// Messages on the queue of this template output, such as `DeadLetterQueueUrl`.
     pub async fn queue_counts(&self, url_output: &str) -> Result<QueueCounts> {
         aws::queue_counts(&self.emulator_url, self.output(url_output)?).await
+    }
+
+    /// The template's alarms, as they are now.
+    pub async fn alarms(&self) -> Result<Vec<Alarm>> {
+        aws::alarms(&self.emulator_url).await
+    }
+
+    /// Environment variables of the function with this template output, such as `InvoiceWorkerFunctionName`.
+    pub async fn function_variables(&self, name_output: &str) -> Result<BTreeMap<String, String>> {
+        aws::function_variables(&self.emulator_url, self.output(name_output)?).await
     }
 }

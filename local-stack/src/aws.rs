@@ -2,10 +2,11 @@
 //! to the first build of every developer.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use anyhow::{Context, Result, bail};
 use reqwest::{Client, RequestBuilder};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::REGION;
@@ -29,6 +30,80 @@ impl QueueCounts {
     }
 }
 
+/// A message on a queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct QueuedMessage {
+    /// When it was sent, in seconds of the Unix epoch.
+    pub(crate) sent: f64,
+    /// How often it has been received.
+    pub(crate) receives: u64,
+    /// Whether it can be received now.
+    pub(crate) visible: bool,
+}
+
+/// A value of a metric, as `PutMetricData` takes it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "PascalCase")]
+pub(crate) struct Datum {
+    pub(crate) metric_name: String,
+    pub(crate) dimensions: Vec<Dimension>,
+    /// In seconds of the Unix epoch.
+    pub(crate) timestamp: f64,
+    pub(crate) value: f64,
+    pub(crate) unit: String,
+}
+
+/// What a metric is told apart by.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "PascalCase")]
+pub(crate) struct Dimension {
+    pub(crate) name: String,
+    pub(crate) value: String,
+}
+
+/// A line of a function's log.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LogLine {
+    /// The invocation's own: the emulator makes one for each.
+    pub(crate) log_stream_name: String,
+    pub(crate) message: String,
+}
+
+/// An alarm as it is now.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Alarm {
+    /// The stack's name, the id that the template gives it, and some letters.
+    #[serde(rename = "AlarmName")]
+    pub name: String,
+    /// What it says.
+    #[serde(rename = "StateValue")]
+    pub state: AlarmState,
+}
+
+/// What an alarm says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum AlarmState {
+    /// All is well.
+    Ok,
+    /// It rings.
+    Alarm,
+    /// Nothing was measured yet.
+    InsufficientData,
+}
+
+impl fmt::Display for AlarmState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ok => "OK",
+            Self::Alarm => "ALARM",
+            Self::InsufficientData => "INSUFFICIENT_DATA",
+        })
+    }
+}
+
 /// What this stack's processes say they are; the emulator believes anyone.
 pub(crate) const CREDENTIALS: [(&str, &str); 4] = [
     ("AWS_ACCESS_KEY_ID", "test"),
@@ -38,12 +113,8 @@ pub(crate) const CREDENTIALS: [(&str, &str); 4] = [
 ];
 
 pub(crate) async fn queue_counts(emulator: &str, queue_url: &str) -> Result<QueueCounts> {
-    let call = Client::new()
-        .post(emulator)
-        .header("x-amz-target", "AmazonSQS.GetQueueAttributes")
-        .header("content-type", "application/x-amz-json-1.0")
-        .body(json!({"QueueUrl": queue_url, "AttributeNames": ["All"]}).to_string());
-    let answer = send(call, "sqs").await?;
+    let request = json!({"QueueUrl": queue_url, "AttributeNames": ["All"]});
+    let answer = call(emulator, "sqs", "AmazonSQS.GetQueueAttributes", &request).await?;
     let count = |name: &str| -> Result<u64> {
         let value = answer["Attributes"][name].as_str();
         let value = value.with_context(|| format!("no {name} of {queue_url}"))?;
@@ -54,6 +125,65 @@ pub(crate) async fn queue_counts(emulator: &str, queue_url: &str) -> Result<Queu
         in_flight: count("ApproximateNumberOfMessagesNotVisible")?,
         delayed: count("ApproximateNumberOfMessagesDelayed")?,
     })
+}
+
+/// All messages of all queues, by the queue's name.
+pub(crate) async fn queued_messages(emulator: &str) -> Result<BTreeMap<String, Vec<QueuedMessage>>> {
+    #[derive(Deserialize)]
+    struct Answer {
+        messages: BTreeMap<String, BTreeMap<String, BTreeMap<String, Vec<Message>>>>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "PascalCase")]
+    struct Message {
+        sent_timestamp: f64,
+        receive_count: u64,
+        is_visible: bool,
+    }
+
+    let answer = send(Client::new().get(format!("{emulator}/_ministack/sqs/messages")), "sqs").await?;
+    let answer: Answer = serde_json::from_value(answer)?;
+    // By account, region and address; a stack has one account and one region.
+    let queues = answer.messages.into_values().flat_map(BTreeMap::into_values).flatten();
+    Ok(queues
+        .map(|(url, messages)| {
+            let name = url.rsplit('/').next().unwrap_or_default().to_owned();
+            let messages = messages.into_iter().map(|message| QueuedMessage {
+                sent: message.sent_timestamp,
+                receives: message.receive_count,
+                visible: message.is_visible,
+            });
+            (name, messages.collect())
+        })
+        .collect())
+}
+
+/// The names of all log groups.
+pub(crate) async fn log_groups(emulator: &str) -> Result<Vec<String>> {
+    let mut answer = call(emulator, "logs", "Logs_20140328.DescribeLogGroups", &json!({})).await?;
+    let groups: Vec<Value> = serde_json::from_value(answer["logGroups"].take())?;
+    Ok(groups.iter().filter_map(|group| Some(group["logGroupName"].as_str()?.to_owned())).collect())
+}
+
+/// Lines of a log group with these words, from a moment on, in milliseconds of the Unix epoch.
+pub(crate) async fn log_lines(emulator: &str, group: &str, words: &str, from_millis: i64) -> Result<Vec<LogLine>> {
+    let request = json!({"logGroupName": group, "filterPattern": words, "startTime": from_millis});
+    let mut answer = call(emulator, "logs", "Logs_20140328.FilterLogEvents", &request).await?;
+    Ok(serde_json::from_value(answer["events"].take())?)
+}
+
+/// Adds to metrics of one namespace; the emulator then looks at all alarms.
+pub(crate) async fn put_metric_data(emulator: &str, namespace: &str, data: &[Datum]) -> Result<()> {
+    let request = json!({"Namespace": namespace, "MetricData": data});
+    call(emulator, "monitoring", "GraniteServiceVersion20100801.PutMetricData", &request).await?;
+    Ok(())
+}
+
+/// All alarms.
+pub(crate) async fn alarms(emulator: &str) -> Result<Vec<Alarm>> {
+    let request = json!({"MaxRecords": 100});
+    let mut answer = call(emulator, "monitoring", "GraniteServiceVersion20100801.DescribeAlarms", &request).await?;
+    Ok(serde_json::from_value(answer["MetricAlarms"].take())?)
 }
 
 /// Environment variables of a deployed function, as its configuration has them.
@@ -69,6 +199,15 @@ pub(crate) async fn function_variables(emulator: &str, function: &str) -> Result
     let environment = answer["Environment"].take();
     let environment: Option<Environment> = serde_json::from_value(environment)?;
     Ok(environment.unwrap_or_default().variables)
+}
+
+async fn call(emulator: &str, service: &str, target: &str, request: &Value) -> Result<Value> {
+    let call = Client::new()
+        .post(emulator)
+        .header("x-amz-target", target)
+        .header("content-type", "application/x-amz-json-1.1")
+        .body(request.to_string());
+    send(call, service).await
 }
 
 async fn send(call: RequestBuilder, service: &str) -> Result<Value> {

@@ -16,6 +16,7 @@ mod keys;
 mod page;
 mod ports;
 mod processes;
+mod pump;
 mod python;
 mod stack;
 mod watch;
@@ -23,7 +24,7 @@ mod watch;
 use std::sync::Arc;
 
 pub use addresses::{STACK_VARIABLE, StackAddresses};
-pub use aws::QueueCounts;
+pub use aws::{Alarm, AlarmState, QueueCounts};
 pub use faults::{Fault, Faults, Service};
 pub use functions::FUNCTIONS;
 pub use inbox::{Header, InboxClient, Mail, MailSummary, OwnInbox, Server, ServerState};

@@ -16,7 +16,7 @@ use crate::emulator::{self, Emulator};
 use crate::faults::{self, Faults};
 use crate::inbox::Inbox;
 use crate::ports::{self, Listeners, Ports};
-use crate::{InboxClient, Progress, REGION, deploy, functions, gateway, page, python, watch};
+use crate::{InboxClient, Progress, REGION, deploy, functions, gateway, page, pump, python, watch};
 
 /// How to start a stack.
 pub struct Options {
@@ -122,6 +122,7 @@ impl LocalStack {
 
         Box::pin(crate::keys::issue(&addresses)).await?;
         let api_id = addresses.output("ApiId")?;
+        servers.tasks.push(pump::start(emulator.url()));
         servers.tasks.push(gateway::serve(listeners.api, emulator.url(), api_id));
         servers.tasks.push(page::serve(listeners.page, &root.join("web"), &addresses.api_url, &addresses.inbox_url));
         addresses.write(&Self::addresses_file(&state_dir))?;

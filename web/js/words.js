@@ -43,11 +43,17 @@ export function invoiceNote({ status, reason }, detail) {
   }
   if (!isWaiting(status)) return "";
   if (attempts === 0) return status === "Pending" ? "In the queue, the PDF comes next." : "The PDF is ready, the e-mail is on its way.";
-  const { outcome, reason: why } = detail.attempts.at(-1) ?? {};
+  const { outcome } = detail.attempts.at(-1) ?? {};
   // A parked invoice is tried when it is due; any other has a ticket on the queue, and the due time is only its guard.
   const next = outcome === "Parked" && detail.nextAttemptAt ? until(Date.parse(detail.nextAttemptAt)) : "in a moment";
   const waiting = status === "Pending" ? "Waiting to make the PDF" : "Waiting for the mail server";
-  return `${waiting}, next try ${next}, attempt ${attempts + 1}.${why ? ` Last answer: ${withStop(why)}` : ""}`;
+  return `${waiting}, next try ${next}, attempt ${attempts + 1}.`;
+}
+
+/** What the mail server said at the last attempt of an invoice that still waits, if it said something. */
+export function lastAnswer({ status, attempts }) {
+  const why = isWaiting(status) && attempts.at(-1)?.reason;
+  return why ? `Last answer: ${withStop(why)}` : "";
 }
 
 export const withStop = (text) => (/[.!?。]$/.test(text) ? text : `${text}.`);

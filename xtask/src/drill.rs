@@ -1,13 +1,16 @@
 //! `cargo xtask drill`: the 11.11 test. The mail server is down while the orders come in; nobody waits,
-//! nothing is lost, and when it is back every customer gets one mail.
+//! nothing is lost, an alarm rings, and when it is back every customer gets one mail.
+
+mod alarms;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use futures::future::try_join_all;
-use local_stack::{MailSummary, ServerState, StackAddresses};
+use local_stack::{AlarmState, MailSummary, ServerState, StackAddresses};
 
+use self::alarms::Alarms;
 use crate::interrupt::interruptible;
 use crate::target::{self, Target};
 
@@ -28,7 +31,7 @@ struct Order {
 }
 
 pub(crate) async fn run(arguments: &target::Arguments) -> Result<()> {
-    let target = interruptible(Target::open(arguments, "drill")).await?;
+    let target = interruptible(Target::open(arguments, "drill", alarms::impatient())).await?;
     let result = interruptible(drill(&target)).await;
     // A stack that goes on running gets its mail server back, however the drill ended.
     let restored = target.inbox.set_server_state(ServerState::Running).await;
@@ -41,6 +44,10 @@ async fn drill(target: &Target) -> Result<()> {
     println!("\n11.11 drill of {}", api.url());
     let drill = format!("drill-{:08x}", fastrand::u32(..));
 
+    let mut alarms = match target.own_addresses() {
+        Some(addresses) => Some(Alarms::watch(addresses).await?),
+        None => None,
+    };
     inbox.set_server_state(ServerState::Stopped).await?;
     let stopped = Instant::now();
     figure("mail server", "stopped");
@@ -53,6 +60,10 @@ async fn drill(target: &Target) -> Result<()> {
     let outage = tokio::time::sleep(OUTAGE);
     first_failure(target, &orders).await?;
     outage.await;
+    match &mut alarms {
+        Some(alarms) => alarms.wait_for(AlarmState::Alarm).await?,
+        None => figure("alarms", "not looked at: those of this stack ring later"),
+    }
     let (tried, attempts, reason) = failures(target, &orders).await?;
     figure("mail server down for", &format!("{:.1} s", stopped.elapsed().as_secs_f32()));
     figure("tried meanwhile, in vain", &format!("{tried} of {ORDERS} invoices, {attempts} attempts ({reason})"));
@@ -88,6 +99,9 @@ async fn drill(target: &Target) -> Result<()> {
     let strangers = customers.keys().filter(|email| orders.iter().all(|order| !email.contains(&order.email)));
     ensure!(strangers.count() == 0, "mails went to people who ordered nothing");
     expect_no_dead_letters(target, "dead letters at the end").await?;
+    if let Some(alarms) = &mut alarms {
+        alarms.wait_for(AlarmState::Ok).await?;
+    }
     println!("\nDrill passed.");
     Ok(())
 }

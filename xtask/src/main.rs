@@ -1,4 +1,4 @@
-//! The developer's commands: `cargo xtask up`, `smoke`, `drill`, `chaos`, `rush`, `test`.
+//! The developer's commands: `cargo xtask up`, `smoke`, `drill`, `chaos`, `rush`, `sam-local`, `test`.
 
 #![allow(clippy::print_stdout, reason = "a command line speaks through its output")]
 
@@ -6,10 +6,12 @@ mod api;
 mod chaos;
 mod checks;
 mod drill;
+mod glibc;
 mod interrupt;
 mod invoice;
 mod openapi;
 mod rush;
+mod sam_local;
 mod smoke;
 mod target;
 mod template;
@@ -41,6 +43,8 @@ enum Command {
     Chaos(chaos::Arguments),
     /// The 11.11 rush: more orders than the mail provider takes; answers stay fast, and the backlog drains on time
     Rush(rush::Arguments),
+    /// Every function with every event of events/, by `sam local invoke`; needs Docker
+    SamLocal(target::Arguments),
     /// A sample invoice as a PDF
     Invoice(invoice::Arguments),
     /// Write the API's OpenAPI document and its page
@@ -57,6 +61,7 @@ async fn main() -> ExitCode {
         Command::Drill(arguments) => drill::run(&arguments).await,
         Command::Chaos(arguments) => chaos::run(&arguments).await,
         Command::Rush(arguments) => rush::run(&arguments).await,
+        Command::SamLocal(arguments) => sam_local::run(&arguments).await,
         Command::Invoice(arguments) => invoice::run(&arguments).await,
         Command::Openapi => openapi::run(),
         Command::Test(arguments) => checks::run(&arguments).await,

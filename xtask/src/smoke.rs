@@ -15,7 +15,7 @@ const RECIPIENT: &str = "Tan Wei Ming";
 
 pub(crate) async fn run(arguments: &target::Arguments) -> Result<()> {
     interruptible(async {
-        let target = Target::open(arguments, "smoke").await?;
+        let target = Target::open(arguments, "smoke", [].into()).await?;
         let result = one_parcel(&target).await;
         target.close().await;
         result

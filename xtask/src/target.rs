@@ -1,5 +1,7 @@
 //! The stack that smoke and drill work on: one of their own, or a running one.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Context, Result};
 use clap::Args;
 use local_stack::{InboxClient, LocalStack, OPERATOR_KEY, Options, Ports, StackAddresses};
@@ -29,11 +31,11 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// The stack asked for; `name` tells the states of own stacks apart.
-    pub(crate) async fn open(arguments: &Arguments, name: &str) -> Result<Self> {
+    /// The stack asked for; an own one gets these template parameters, and `name` tells the states of own ones apart.
+    pub(crate) async fn open(arguments: &Arguments, name: &str, parameters: BTreeMap<String, String>) -> Result<Self> {
         let root = root()?;
         let Some(url) = &arguments.url else {
-            return Self::start(name).await;
+            return Self::start(name, parameters).await;
         };
         let url = url.trim_end_matches('/');
         let running = StackAddresses::read(&LocalStack::addresses_file(&root.join(".local/state")));
@@ -54,13 +56,13 @@ impl Target {
         Ok(Self { api: Api::new(url, &key), inbox, addresses, own: None })
     }
 
-    async fn start(name: &str) -> Result<Self> {
+    async fn start(name: &str, parameters: BTreeMap<String, String>) -> Result<Self> {
         let root = root()?;
         let stack = LocalStack::start(Options {
             ports: Ports::free(),
             state_dir: root.join(".local").join(name),
             fresh: true,
-            parameters: [].into(),
+            parameters,
             faults: None,
             progress: progress(),
             root,
@@ -73,6 +75,11 @@ impl Target {
             addresses: Some(addresses),
             own: Some(stack),
         })
+    }
+
+    /// Where everything is, if the stack is our own and so has the parameters that were asked for.
+    pub(crate) fn own_addresses(&self) -> Option<&StackAddresses> {
+        self.own.as_ref().map(LocalStack::addresses)
     }
 
     /// Stops the stack if it is our own.

@@ -9,7 +9,7 @@ use local_stack::{REGION, virtual_environment};
 use tokio::process::Command;
 
 use crate::checks::StatusOk as _;
-use crate::progress;
+use crate::{glibc, progress};
 
 /// The environments in AWS: each has a file in `deploy/parameters`.
 const ENVIRONMENTS: [&str; 2] = ["uat", "prod"];
@@ -34,7 +34,8 @@ pub(crate) async fn check(root: &Path) -> Result<()> {
         run(root, &checks, &["cfn-lint", template]).await?;
         run(root, &scans, &["checkov", "--config-file", CHECKOV_SETTINGS, "--file", template]).await?;
     }
-    run(root, &checks, &["sam", "build", "--template", "template.yaml"]).await
+    run(root, &checks, &["sam", "build", "--template", "template.yaml"]).await?;
+    glibc::check_packages(&root.join(".aws-sam/build"))
 }
 
 /// What CloudFormation makes of the template in this environment, as a file.

@@ -1,7 +1,7 @@
 //! The one key of all clients. Who may call is not what is explored here, so it is never asked of the world.
 
 use async_trait::async_trait;
-use parceltrack::domain::{ApiKey, ApiKeyId, IssuedApiKey, OwnerId, Role, Text, Timestamp};
+use parceltrack::domain::{ApiKey, ApiKeyId, IssuedApiKey, OwnerId, Text, Timestamp};
 use parceltrack::ports::{PortError, ReadApiKeys};
 use uuid::Uuid;
 
@@ -18,7 +18,7 @@ impl ReadApiKeys for Ports {
     async fn api_key(&self, _: &ApiKeyId) -> Result<Option<IssuedApiKey>, PortError> {
         let label = Text::try_from("Clients".to_owned()).map_err(|error| PortError::Broken(error.to_string()))?;
         let created_at = Timestamp::from_millis(0);
-        let key = IssuedApiKey::issue(&clients_key(), Role::Merchant, OwnerId::house(), label, created_at, None);
+        let key = IssuedApiKey::issue(&clients_key(), self.clients, OwnerId::house(), label, created_at, None);
         Ok(Some(key))
     }
 

@@ -12,7 +12,7 @@ pub use api_keys::clients_key;
 
 use async_trait::async_trait;
 use invoice_worker::{RenderFailed, RenderPdf, Rendered};
-use parceltrack::domain::{InvoiceContent, InvoiceId, StoredPdf, Timestamp};
+use parceltrack::domain::{InvoiceContent, InvoiceId, Role, StoredPdf, Timestamp};
 use parceltrack::ports::{Clock, Disposition, LinkToPdf, PortError, StorePdf};
 use sha2::{Digest as _, Sha256};
 
@@ -27,6 +27,8 @@ pub struct Ports {
     pub gate: Gate,
     /// Which release of our code runs: another one makes another PDF.
     pub release: u32,
+    /// What clients may do.
+    pub clients: Role,
 }
 
 fn unavailable(outcome: Outcome) -> PortError {

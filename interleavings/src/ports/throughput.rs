@@ -1,32 +1,28 @@
-//! The figures of the queue, for which nobody asks in this world.
+//! The figures of the queue: those of an idle one, since nothing that is looked at here depends on them.
 
 use async_trait::async_trait;
 use parceltrack::domain::Slots;
-use parceltrack::ports::{Backlog, MeasureBacklog, MeasureQueue, PortError, QueueDepth, ReadSends};
+use parceltrack::ports::{Backlog, MeasureBacklog, MeasureQueue, OpenInvoices, PortError, QueueDepth, ReadSends};
 
 use super::Ports;
-
-fn unasked<T>() -> Result<T, PortError> {
-    Err(PortError::Broken("nobody watches the queue in this world".to_owned()))
-}
 
 #[async_trait]
 impl MeasureBacklog for Ports {
     async fn backlog(&self) -> Result<Backlog, PortError> {
-        unasked()
+        Ok(Backlog { open: OpenInvoices::Exactly(0), oldest: None })
     }
 }
 
 #[async_trait]
 impl MeasureQueue for Ports {
     async fn depth(&self) -> Result<QueueDepth, PortError> {
-        unasked()
+        Ok(QueueDepth::default())
     }
 }
 
 #[async_trait]
 impl ReadSends for Ports {
     async fn sent_in(&self, _: Slots) -> Result<u64, PortError> {
-        unasked()
+        Ok(0)
     }
 }

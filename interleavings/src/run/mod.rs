@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use invoice_worker::Worker;
-use parceltrack::domain::Timestamp;
+use parceltrack::domain::{Role as Rights, Timestamp};
 use parceltrack::ports::BuriedTicket;
 
 use crate::cast::{self, Api, Process};
@@ -197,7 +197,7 @@ impl Run {
     }
 
     fn ports(&self, process: usize, release: u32) -> Ports {
-        Ports { gate: Gate::new(self.world.clone(), process), release }
+        Ports { gate: Gate::new(self.world.clone(), process), release, clients: Rights::Merchant }
     }
 
     /// Makes room for a process in the world.

@@ -3,6 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use super::Run;
+use parceltrack::domain::Role;
+
 use crate::cast::Api;
 use crate::gate::Gate;
 use crate::ports::Ports;
@@ -22,7 +24,7 @@ impl Stage {
     #[must_use]
     pub fn new(scenario: Scenario) -> Self {
         let world = Arc::new(Mutex::new(World::new(&scenario.timing, scenario.mutation, false)));
-        let ports = || Ports { gate: Gate::new(world.clone(), 0), release: 0 };
+        let ports = || Ports { gate: Gate::new(world.clone(), 0), release: 0, clients: Role::Merchant };
         let apis = scenario.requests.iter().map(|_| Api::new(ports())).collect();
         Self { apis, world: world.clone(), scenario: Arc::new(scenario) }
     }

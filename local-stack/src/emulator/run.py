@@ -1,4 +1,4 @@
-"""Runs the emulator, ministack, for as long as whoever started it lives, with five things changed.
+"""Runs the emulator, ministack, for as long as whoever started it lives, with six things changed.
 
 - It ends with its parent, however that died, and its functions end with it. Its standard input is a pipe that nobody
   writes to: when the other end closes, it saves its state and ends.
@@ -6,6 +6,7 @@
 - The state can be used on another port: by itself ministack no longer finds its queues there.
 - An invocation takes 10 ms of its own instead of 95.
 - OPTIONS reaches the function, as on AWS when an HTTP API has no CORS settings: by itself it answers 403.
+- Alarms go off as in CloudWatch; see alarms.py.
 
 Everything else is ministack with its own environment variables.
 """
@@ -19,15 +20,19 @@ import threading
 import time
 from functools import partial
 
+import alarms
 import ministack.app as app
 from ministack.core.lambda_runtime import Worker
-from ministack.services import apigateway, cloudformation, cloudwatch_logs, sqs
+from ministack.services import apigateway, cloudformation, cloudwatch, cloudwatch_logs, sqs
 
 SAVE_EVERY_SECONDS = 3.0
 SAVING_TAKES_AT_MOST_SECONDS = 20
 
 # Every invocation makes a log stream of its own, which nothing else would ever remove.
 KEEP_LOGS_SECONDS = 3600.0
+
+# No alarm looks further back.
+KEEP_METRICS_SECONDS = 3600.0
 
 # Logs and metrics grow with every call and are nothing that a person would miss after a crash.
 NOT_WORTH_SAVING_OFTEN = {"cloudwatch", "cloudwatch_logs"}
@@ -134,6 +139,9 @@ def main() -> None:
     app.save_all = save_at_the_end
     apigateway._handle_execute_in_scope = handle_execute
     hasten_invocations()
+    cloudwatch._evaluate_alarm = alarms.evaluate
+    # With each call it forgets metrics that are older than this, by itself two weeks.
+    cloudwatch.TWO_WEEKS_SECONDS = KEEP_METRICS_SECONDS
     # Queues are found by their URL, and clients call their endpoint whatever the URL says.
     sqs.DEFAULT_PORT = "4566"
     sqs._CANONICAL_NETLOC = f"{sqs.DEFAULT_HOST}:{sqs.DEFAULT_PORT}"

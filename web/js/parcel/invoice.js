@@ -4,7 +4,7 @@ import { announce, badge, byId, element, fill, setBadge, setText, withDisabled }
 import { checkAsTyped, problemOf, setError } from "../field.js";
 import { openPdf } from "../pdf.js";
 import { everySecond } from "../poll.js";
-import { duration, invoiceBadge, invoiceNote, isWaiting, when, withStop } from "../words.js";
+import { duration, invoiceBadge, invoiceNote, isWaiting, lastAnswer, when, withStop } from "../words.js";
 
 const ATTEMPT = {
   Sent: "The mail server took it",
@@ -53,9 +53,10 @@ export function invoiceCard(api, refresh) {
 
   function renderDetail({ number, currency, total, dueOn, email, emailHistory = [], attempts = [] }) {
     setText(byId("invoice-number"), number);
+    setText(byId("last-answer"), lastAnswer(detail));
     const facts = [
       ["Total", [`${currency} ${total}`, `due ${when(`${dueOn}T00:00+08:00`).replace(/, 00:00$/, "")}`]],
-      ["Goes to", [email ?? parcel.email, ...emailHistory.map((old) => `until ${when(old.changedAt)}: ${old.email}`).reverse()]],
+      ["Goes to", [email ?? parcel.email, ...emailHistory.map(({ previous, changedAt }) => `until ${when(changedAt)}: ${previous}`).reverse()]],
     ];
     fill(byId("invoice-facts"), facts, ([name, [value, ...notes]]) => {
       const pair = document.createDocumentFragment();

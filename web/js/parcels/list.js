@@ -127,10 +127,10 @@ export function parcelList(api, changeKey) {
   }
 
   function render() {
-    const all = newestFirst([...(search.isOn() ? [] : own.values()), ...(newest ?? [])]);
+    const all = inOrder([...(search.isOn() ? [] : own.values()), ...(newest ?? [])]);
     const held = reading() ? arrived(all) : [];
     const kept = held.length > 0 ? shown.filter(({ id }) => !all.some((parcel) => parcel.id === id)) : [];
-    shown = newestFirst([...all.filter((parcel) => !held.includes(parcel)), ...kept]);
+    shown = inOrder([...all.filter((parcel) => !held.includes(parcel)), ...kept]);
 
     const wanted = new Set(shown.map(({ id }) => id));
     for (const [id, row] of rows) {
@@ -156,6 +156,9 @@ export function parcelList(api, changeKey) {
     else if (trouble) showFace(faceOf(trouble), changeKey);
     else showFace(null);
   }
+
+  // What is searched for comes in an order of the API's own.
+  const inOrder = (parcels) => (search.isOn() ? parcels : newestFirst(parcels));
 
   // A reader points into the list, works in it by keyboard, or has scrolled past its top.
   const reading = () =>
