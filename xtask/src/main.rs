@@ -47,7 +47,7 @@ enum Command {
     SamLocal(target::Arguments),
     /// A sample invoice as a PDF
     Invoice(invoice::Arguments),
-    /// Write the API's OpenAPI document and its page
+    /// Write the API's `OpenAPI` document and its page
     Openapi,
     /// Every test there is
     Test(checks::Arguments),

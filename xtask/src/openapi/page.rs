@@ -1,5 +1,11 @@
 //! The document as a page: one piece of HTML, without scripts.
 
+#![expect(
+    clippy::format_collect,
+    clippy::format_push_string,
+    reason = "a page that a developer makes need not be fast"
+)]
+
 use serde_json::{Map, Value};
 
 /// Stands on every call and every answer, and is explained once, at the top.
