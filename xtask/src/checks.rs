@@ -3,16 +3,17 @@
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
 use local_stack::{
     DRIVER_KEY, LocalStack, MERCHANT_KEY, OPERATOR_KEY, OTHER_MERCHANT_KEY, Options, Ports, PythonProblem,
-    STACK_VARIABLE, find_python, virtual_environment,
+    STACK_VARIABLE, StackAddresses, find_python, virtual_environment,
 };
 use tokio::process::Command;
 
+use crate::api::Api;
 use crate::interrupt::interruptible;
 use crate::{chaos, drill, progress, root, rush, smoke, target, template};
 
@@ -32,6 +33,8 @@ enum Step {
     Build,
     /// Unit tests, and the tests of each function against a local stack
     Tests,
+    /// Requests by chance and at the bounds, from the `OpenAPI` document, against a local stack
+    Contract,
     /// The pages, in Chromium, against a local stack
     Page,
     /// One parcel, end to end
@@ -87,6 +90,7 @@ impl Step {
             Self::Tools => tools().await,
             Self::Build => cargo(root, &["test", "--workspace", "--no-run"]).status_ok().await,
             Self::Tests => tests(root).await,
+            Self::Contract => contract(root).await,
             Self::Page => page(root).await,
             Self::Smoke => smoke::run(&target::Arguments::default()).await,
             Self::Drill => drill::run(&target::Arguments::default()).await,
@@ -153,6 +157,27 @@ async fn tests(root: &Path) -> Result<()> {
     against_own_stack(root, "test", async |addresses| {
         let mut cargo = cargo(root, &["test", "--workspace"]);
         cargo.env(STACK_VARIABLE, addresses).status_ok().await
+    })
+    .await
+}
+
+async fn contract(root: &Path) -> Result<()> {
+    let venv = virtual_environment(root, "contract", &progress()).await?;
+    against_own_stack(root, "test-contract", async |addresses| {
+        let stack = StackAddresses::read(addresses)?;
+        // Of what is made by chance, little gets as far as a PDF.
+        let api = Api::new(&stack.api_url, OPERATOR_KEY);
+        let parcel = api.create_parcel("Tan Wei Ming", "contract@example.com").await?.answer;
+        let invoice = api.request_invoice(&parcel.id).await?.answer;
+        api.wait_until_sent(&invoice.id, Duration::from_mins(1)).await?;
+        let mut schemathesis = Command::new(venv.join("bin/schemathesis"));
+        schemathesis.args(["--config-file", "local-stack/deploy/schemathesis.toml", "run", "docs/openapi.json"]);
+        schemathesis.args(["--checks", "all", "--no-color", "--url", &stack.api_url]).current_dir(root);
+        // Hooks are compiled beside themselves otherwise.
+        schemathesis.env("PYTHONDONTWRITEBYTECODE", "1").env("PARCELTRACK_OPERATOR_KEY", OPERATOR_KEY);
+        schemathesis.env("PARCELTRACK_PARCEL", &parcel.id).env("PARCELTRACK_INVOICE", &invoice.id);
+        schemathesis.env("PARCELTRACK_TRACKING_NUMBER", &parcel.tracking_number);
+        schemathesis.status_ok().await
     })
     .await
 }

@@ -9,6 +9,7 @@ mod drill;
 mod glibc;
 mod interrupt;
 mod invoice;
+mod openapi;
 mod rush;
 mod sam_local;
 mod smoke;
@@ -46,6 +47,8 @@ enum Command {
     SamLocal(target::Arguments),
     /// A sample invoice as a PDF
     Invoice(invoice::Arguments),
+    /// Write the API's `OpenAPI` document and its page
+    Openapi,
     /// Every test there is
     Test(checks::Arguments),
 }
@@ -60,6 +63,7 @@ async fn main() -> ExitCode {
         Command::Rush(arguments) => rush::run(&arguments).await,
         Command::SamLocal(arguments) => sam_local::run(&arguments).await,
         Command::Invoice(arguments) => invoice::run(&arguments).await,
+        Command::Openapi => openapi::run(),
         Command::Test(arguments) => checks::run(&arguments).await,
     };
     match result {

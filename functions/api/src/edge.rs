@@ -7,7 +7,7 @@ use axum::body::{Body, HttpBody as _};
 use axum::extract::{MatchedPath, Request};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post, put};
+use axum::routing::{MethodRouter, get, post, put};
 use axum::{Extension, Router};
 use http::header::{
     AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, LOCATION,
@@ -27,7 +27,7 @@ use uuid::Uuid;
 
 use crate::App;
 use crate::problem::Problem;
-use crate::{health, invoices, links, parcels, queue, tracking};
+use crate::{docs, health, invoices, links, parcels, queue, tracking};
 
 pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -58,22 +58,9 @@ pub fn router(app: App, allowed_origins: &[HeaderValue]) -> Router {
         .allow_headers([AUTHORIZATION, CONTENT_TYPE, parcels::IDEMPOTENCY_KEY, X_REQUEST_ID])
         .expose_headers([LOCATION, RETRY_AFTER, parcels::IDEMPOTENT_REPLAYED, X_REQUEST_ID])
         .max_age(PREFLIGHT_LIFETIME);
-    Router::new()
-        .route("/health", get(health::health))
-        .route("/api/parcels", post(parcels::create).get(parcels::list))
-        .route("/api/parcels/{id}", get(parcels::get))
-        .route("/api/parcels/{id}/cancel", post(parcels::cancel))
-        .route("/api/parcels/{id}/events", post(parcels::report_event))
-        .route("/api/parcels/{id}/invoice", post(invoices::request))
-        .route("/api/parcels/{id}/proof-of-delivery", post(parcels::upload_proof).get(parcels::proof))
-        .route("/api/track/{tracking_number}", get(tracking::track))
-        .route("/api/invoices", get(invoices::list_failed))
-        .route("/api/invoices/{id}", get(invoices::get))
-        .route("/api/invoices/{id}/pdf", get(invoices::pdf))
-        .route("/api/queue", get(queue::get))
-        .route("/api/invoices/{id}/resend", post(invoices::resend))
-        .route("/api/invoices/{id}/email", put(invoices::set_email))
-        .route("/i/{token}", get(links::open))
+    routes()
+        .into_iter()
+        .fold(Router::new(), |router, (path, methods)| router.route(path, methods))
         .fallback(async || Problem::NotFound("path"))
         .method_not_allowed_fallback(async || Problem::MethodNotAllowed)
         .with_state(app)
@@ -81,6 +68,29 @@ pub fn router(app: App, allowed_origins: &[HeaderValue]) -> Router {
         .layer(middleware::from_fn(answer))
         .layer(cors)
         .layer(middleware::from_fn(finish))
+}
+
+/// Every path there is, with its methods. The document of the API has the same ones.
+pub(crate) fn routes() -> [(&'static str, MethodRouter<App>); 17] {
+    [
+        ("/health", get(health::health)),
+        ("/api/parcels", post(parcels::create).get(parcels::list)),
+        ("/api/parcels/{id}", get(parcels::get)),
+        ("/api/parcels/{id}/cancel", post(parcels::cancel)),
+        ("/api/parcels/{id}/events", post(parcels::report_event)),
+        ("/api/parcels/{id}/invoice", post(invoices::request)),
+        ("/api/parcels/{id}/proof-of-delivery", post(parcels::upload_proof).get(parcels::proof)),
+        ("/api/track/{trackingNumber}", get(tracking::track)),
+        ("/api/invoices", get(invoices::list_failed)),
+        ("/api/invoices/{id}", get(invoices::get)),
+        ("/api/invoices/{id}/pdf", get(invoices::pdf)),
+        ("/api/queue", get(queue::get)),
+        ("/api/invoices/{id}/resend", post(invoices::resend)),
+        ("/api/invoices/{id}/email", put(invoices::set_email)),
+        ("/i/{token}", get(links::open)),
+        ("/openapi.json", get(docs::openapi)),
+        ("/docs", get(docs::page)),
+    ]
 }
 
 /// Whoever installed the log has written where it panicked.

@@ -6,6 +6,9 @@ use serde_json::{Map, Value};
 
 use crate::problem::{FieldProblem, Problem};
 
+/// From here on, not every whole number has a float of its own: 2⁵³.
+const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
+
 /// What is wrong so far.
 #[derive(Debug, Default)]
 pub(crate) struct Problems(Vec<FieldProblem>);
@@ -23,6 +26,15 @@ impl Problems {
             _ => Err(Problem::InvalidFields(self.0)),
         }
     }
+}
+
+/// A whole number from 0 on. JSON does not tell 3.0 from 3 (RFC 8259 section 6), and some languages write the one.
+pub(crate) fn whole_number(value: &Value) -> Option<u64> {
+    let written_with_point = || {
+        let number = value.as_f64().filter(|number| number.fract() == 0.0 && *number <= LARGEST_EXACT)?;
+        format!("{number:.0}").parse().ok()
+    };
+    value.as_u64().or_else(written_with_point)
 }
 
 /// An object that is being read. Fields that nobody took are unknown, and refused by [`Fields::finish`].
@@ -100,7 +112,7 @@ impl Fields {
     ) -> Option<Option<T>> {
         let Some(value) = self.take(field) else { return Some(None) };
         // What is no whole number above 0 is refused in the words that are for 0.
-        match parse(value.as_u64().unwrap_or(0)) {
+        match parse(whole_number(&value).unwrap_or(0)) {
             Ok(number) => Some(Some(number)),
             Err(error) => {
                 problems.add(self.name(field), error);
@@ -113,6 +125,23 @@ impl Fields {
     pub(crate) fn finish(self, problems: &mut Problems) {
         for field in self.object.keys() {
             problems.add(self.name(field), "is not a known field");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_whole_number_is_one_however_it_is_written() {
+        for (value, number) in [(json!(500), 500), (json!(500.0), 500), (json!(5e2), 500), (json!(0), 0)] {
+            assert_eq!(whole_number(&value), Some(number), "{value}");
+        }
+        for value in [json!(1.5), json!(-1), json!(-1.0), json!(1e300), json!("1"), json!(true), json!([1])] {
+            assert_eq!(whole_number(&value), None, "{value}");
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod app;
 mod caller;
+mod docs;
 mod edge;
 mod event;
 mod fields;
@@ -13,6 +14,7 @@ mod invoices;
 mod json;
 mod key_ring;
 mod links;
+mod openapi;
 mod parcels;
 mod path_id;
 mod problem;
@@ -23,8 +25,10 @@ mod signed_link;
 mod tracking;
 
 pub use app::{App, RandomTrackingNumbers};
+pub use docs::STYLE as DOCS_STYLE;
 pub use edge::router;
 pub use event::{handle, serve};
 pub use key_ring::KeyRing;
+pub use openapi::openapi;
 pub use queue::{Latest, QueueWatch};
 pub use settings::Settings;

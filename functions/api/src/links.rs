@@ -9,11 +9,26 @@ use parceltrack::ports::Disposition;
 
 use crate::App;
 use crate::invoices::redirect_to_pdf;
+use crate::openapi::parameters::TokenInPath;
 use crate::problem::Problem;
 
 const EXPIRED: &str = include_str!("pages/link_expired.html");
 const UNKNOWN: &str = include_str!("pages/link_unknown.html");
 
+/// Open the link in a mail
+///
+/// Whoever holds it may, for 24 h after the mail.
+#[utoipa::path(
+    get, path = "/i/{token}", operation_id = "openMailedLink", tag = "Invoices", security(()),
+    params(TokenInPath),
+    responses(
+        (status = 302, description = "To the PDF", headers(
+            ("Location" = String, description = "A link good for five minutes"),
+        )),
+        (status = 404, description = "No such link: a page", body = String, content_type = "text/html"),
+        (status = 410, description = "It is over: a page", body = String, content_type = "text/html"),
+    )
+)]
 pub(crate) async fn open(State(app): State<App>, Path(token): Path<String>) -> Result<Response, Problem> {
     // A customer reads these answers in a browser, so they are pages, not problem details.
     let Ok(token) = token.parse::<LinkToken>() else { return Ok(page(StatusCode::NOT_FOUND, UNKNOWN)) };

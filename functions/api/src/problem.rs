@@ -11,17 +11,50 @@ use http::{HeaderValue, StatusCode};
 use parceltrack::domain::{InvoiceId, MAX_EVENTS, ParcelStatus, RequestId};
 use parceltrack::ports::PortError;
 use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::openapi::schemas;
 
 /// After how many seconds a caller may ask again for what was unavailable.
 const RETRY_AFTER_SECONDS: u16 = 2;
 
 /// A field or parameter at fault.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct FieldProblem {
     /// Its name, with its place for nested ones: `lines[3].unitPrice`.
     pub(crate) field: String,
     /// What is wrong with it, to be read after its name.
     pub(crate) message: String,
+}
+
+/// RFC 9457, with what is our own after `detail`.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Problem)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ProblemDetails<'a> {
+    /// What happened, for programs.
+    #[schema(pattern = "^/problems/[a-z-]+$")]
+    r#type: String,
+    /// The same in words, always the same ones.
+    title: &'static str,
+    /// The status of the answer.
+    status: u16,
+    /// What happened this time, for people.
+    detail: String,
+    /// What the request is called; quote it to us.
+    request_id: &'a str,
+    /// The fields or parameters at fault.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(value_type = Vec<FieldProblem>, required = false)]
+    errors: &'a [FieldProblem],
+    /// The invoice that there is, for `invoice-differs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = schemas::uuid)]
+    invoice_id: Option<InvoiceId>,
+    /// Where the parcel is, for `step-not-allowed`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = schemas::parcel_status)]
+    current_status: Option<ParcelStatus>,
 }
 
 /// An answer other than the one the caller hoped for.
@@ -201,23 +234,7 @@ impl Problem {
 
     /// The answer in full. `request_id` stands in it so that a person can quote it to us.
     pub(crate) fn render(&self, request_id: &RequestId) -> Response {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Details<'a> {
-            r#type: String,
-            title: &'static str,
-            status: u16,
-            detail: String,
-            request_id: &'a str,
-            #[serde(skip_serializing_if = "<[_]>::is_empty")]
-            errors: &'a [FieldProblem],
-            #[serde(skip_serializing_if = "Option::is_none")]
-            invoice_id: Option<InvoiceId>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            current_status: Option<ParcelStatus>,
-        }
-
-        let details = Details {
+        let details = ProblemDetails {
             r#type: format!("/problems/{}", self.kind()),
             title: self.title(),
             status: self.status().as_u16(),

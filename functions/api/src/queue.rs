@@ -10,6 +10,7 @@ use parceltrack::ports::{
     Backlog, Clock, MeasureBacklog, MeasureQueue, OpenInvoices, PortError, QueueDepth, ReadSends,
 };
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::App;
 use crate::caller::{Allowed, RunTheService};
@@ -40,7 +41,8 @@ pub struct QueueWatch {
 #[derive(Default)]
 pub struct Latest(Mutex<Option<(Timestamp, QueueOut)>>);
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, ToSchema)]
+#[schema(as = Queue)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct QueueOut {
     backlog: u64,
@@ -54,14 +56,15 @@ pub(crate) struct QueueOut {
     dead_letters: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 enum Counted {
     Exact,
     AtLeast,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = Tickets)]
 #[serde(rename_all = "camelCase")]
 struct TicketsOut {
     waiting: u64,
@@ -69,6 +72,13 @@ struct TicketsOut {
     delayed: u64,
 }
 
+/// See how much is still to be done
+///
+/// For operators. Measured at most once a second by each process of the API.
+#[utoipa::path(
+    get, path = "/api/queue", operation_id = "getQueue", tag = "Service",
+    responses((status = 200, description = "The figures", body = QueueOut))
+)]
 pub(crate) async fn get(State(app): State<App>, _: Allowed<RunTheService>) -> Result<Json<QueueOut>, Problem> {
     Ok(Json(app.queue.figures().await?))
 }

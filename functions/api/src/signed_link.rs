@@ -5,10 +5,12 @@ use axum::response::{IntoResponse, Response};
 use http::header::{ACCEPT, LOCATION, VARY};
 use http::{HeaderMap, StatusCode};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 /// A browser that follows a redirect cannot be told to leave the caller's key at home, so a page asks for the link.
-#[derive(Serialize)]
-struct LinkOut {
+#[derive(Serialize, ToSchema)]
+#[schema(as = Link)]
+pub(crate) struct LinkOut {
     url: String,
 }
 

@@ -43,6 +43,8 @@ async fn every_route_answers_every_role_as_the_table_says() {
     // Columns: no key, driver, merchant, operator.
     let table = [
         (Method::GET, "/health", OWN, [200, 200, 200, 200]),
+        (Method::GET, "/openapi.json", OWN, [200, 200, 200, 200]),
+        (Method::GET, "/docs", OWN, [200, 200, 200, 200]),
         (Method::GET, "/i/no-such-link", OWN, [404, 404, 404, 404]),
         (Method::GET, "/no-such-path", OWN, [404, 404, 404, 404]),
         (Method::DELETE, "/api/parcels", OWN, [405, 405, 405, 405]),

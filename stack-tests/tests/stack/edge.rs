@@ -140,6 +140,38 @@ async fn head_is_get_without_the_body() {
     }
 }
 
+#[tokio::test]
+async fn every_path_of_the_document_has_the_methods_that_stand_there_and_no_other() {
+    let api = api().await;
+    let document = api::openapi();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        let documented: BTreeSet<_> = methods.as_object().unwrap().keys().map(|method| method.to_uppercase()).collect();
+        let refusal = answer(&api, event("DELETE", path)).await;
+        assert_eq!(refusal["statusCode"], 405, "{path}");
+        let allowed = header(&refusal, "allow").unwrap().split(',').filter(|method| *method != "HEAD");
+        assert_eq!(documented, allowed.map(str::to_owned).collect(), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_api_tells_programs_and_people_what_it_is_and_the_page_runs_nothing() {
+    let api = api().await;
+    let document = answer(&api, event("GET", "/openapi.json")).await;
+    assert_eq!(header(&document, "content-type"), Some("application/json"));
+    assert_eq!(serde_json::from_str::<Value>(document["body"].as_str().unwrap()).unwrap(), api::openapi());
+    let page = answer(&api, event("GET", "/docs")).await;
+    assert_eq!(header(&page, "content-type"), Some("text/html; charset=utf-8"));
+    let policy = header(&page, "content-security-policy").unwrap();
+    assert!(policy.starts_with("default-src 'none'; style-src 'sha256-") && !policy.contains("unsafe"), "{policy}");
+    let html = page["body"].as_str().unwrap();
+    assert!(html.contains(&format!("<style>{}</style>", api::DOCS_STYLE)), "the one that the policy allows");
+    for (path, methods) in api::openapi()["paths"].as_object().unwrap() {
+        for method in methods.as_object().unwrap().keys() {
+            assert!(html.contains(&format!("<h3><b>{}</b> {path}", method.to_uppercase())), "{method} {path}");
+        }
+    }
+}
+
 /// A queue that does not answer.
 struct Hangs;
 

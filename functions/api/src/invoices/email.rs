@@ -10,6 +10,8 @@ use crate::App;
 use crate::caller::{Allowed, ManageParcels};
 use crate::fields::{Fields, Problems};
 use crate::json::Json;
+use crate::openapi::bodies::NewAddress as NewAddressBody;
+use crate::openapi::parameters::InvoiceInPath;
 use crate::path_id::PathId;
 use crate::problem::Problem;
 
@@ -23,6 +25,21 @@ fn parse(body: serde_json::Value) -> Result<EmailAddress, Problem> {
     problems.into_result(email)
 }
 
+/// Change where an invoice is mailed
+///
+/// The document stays as issued, and links that went to the former address open nothing any more.
+#[utoipa::path(
+    put, path = "/api/invoices/{id}/email", operation_id = "setInvoiceEmail", tag = "Invoices",
+    params(InvoiceInPath), request_body = NewAddressBody,
+    responses(
+        (status = 200, description = "The invoice", body = InvoiceOut),
+        (status = 404, description = "`not-found`: no such invoice, or another's"),
+        (status = 409, description = "`invoice-busy`: a worker has it, try again after `Retry-After`; \
+                                      `mailed-too-often`", headers(
+            ("Retry-After" = u64, description = "Seconds to wait, for `invoice-busy`"),
+        )),
+    )
+)]
 pub(crate) async fn set_email(
     State(app): State<App>,
     Allowed { caller, .. }: Allowed<ManageParcels>,

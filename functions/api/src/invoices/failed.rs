@@ -7,35 +7,45 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use parceltrack::domain::{Invoice, InvoiceId, InvoiceState, InvoiceStatus, Timestamp};
 use parceltrack::ports::{FailedInvoice, FailedPageEnd};
 use serde::Serialize;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::App;
 use crate::caller::{Allowed, RunTheService};
+use crate::openapi::parameters::{FailedWanted, Page};
+use crate::openapi::schemas;
 use crate::problem::Problem;
 use crate::query::{limit, parameter};
 
 const TIME: usize = 8;
 const ID: usize = 16;
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = FailedInvoices)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FailedInvoicesOut {
     invoices: Vec<FailedInvoiceOut>,
     next_cursor: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = FailedInvoice)]
 #[serde(rename_all = "camelCase")]
 struct FailedInvoiceOut {
+    #[schema(schema_with = schemas::uuid)]
     id: InvoiceId,
     number: String,
+    #[schema(schema_with = schemas::uuid)]
     parcel_id: String,
+    #[schema(schema_with = schemas::tracking_number)]
     tracking_number: String,
     owner: String,
     recipient: String,
     email: String,
+    #[schema(schema_with = schemas::invoice_status)]
     status: InvoiceStatus,
     reason: Option<String>,
+    #[schema(schema_with = schemas::time)]
     failed_at: String,
     attempt_count: u32,
 }
@@ -63,6 +73,14 @@ impl From<FailedInvoice> for FailedInvoiceOut {
     }
 }
 
+/// List failed invoices
+///
+/// Everybody's, for operators.
+#[utoipa::path(
+    get, path = "/api/invoices", operation_id = "listFailedInvoices", tag = "Invoices",
+    params(FailedWanted, Page),
+    responses((status = 200, description = "One page, the latest first", body = FailedInvoicesOut))
+)]
 pub(crate) async fn list_failed(
     State(app): State<App>,
     _: Allowed<RunTheService>,

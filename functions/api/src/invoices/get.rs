@@ -6,76 +6,107 @@ use parceltrack::domain::{
     AttemptOutcome, Currency, Delivery, Invoice, InvoiceId, InvoiceState, InvoiceStatus, Money, TaxCode,
 };
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::of_caller;
 use crate::App;
 use crate::caller::{Allowed, ManageParcels};
+use crate::openapi::parameters::InvoiceInPath;
+use crate::openapi::schemas;
 use crate::path_id::PathId;
 use crate::problem::Problem;
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Invoice)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct InvoiceOut {
+    #[schema(schema_with = schemas::uuid)]
     id: InvoiceId,
     number: String,
+    #[schema(schema_with = schemas::uuid)]
     parcel_id: String,
+    #[schema(schema_with = schemas::tracking_number)]
     tracking_number: String,
+    #[schema(schema_with = schemas::invoice_status)]
     status: InvoiceStatus,
     email: String,
     email_history: Vec<EmailChangeOut>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
+    #[schema(schema_with = schemas::currency)]
     currency: Currency,
+    #[schema(schema_with = schemas::date)]
     issued_on: String,
+    #[schema(schema_with = schemas::date)]
     due_on: String,
     payment_terms_days: u16,
     lines: Vec<LineOut>,
     tax_summary: Vec<TaxSummaryOut>,
+    #[schema(schema_with = schemas::amount)]
     subtotal: String,
+    #[schema(schema_with = schemas::amount)]
     tax_rate: String,
+    #[schema(schema_with = schemas::amount)]
     tax: String,
+    #[schema(schema_with = schemas::amount)]
     total: String,
+    #[schema(schema_with = schemas::time)]
     created_at: String,
+    #[schema(schema_with = schemas::time)]
     updated_at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = schemas::time)]
     sent_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = schemas::delivery)]
     delivery: Option<Delivery>,
     #[serde(skip_serializing_if = "Option::is_none")]
     delivery_reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = schemas::time)]
     next_attempt_at: Option<String>,
     attempt_count: u32,
     attempts: Vec<AttemptOut>,
     pdf: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = schemas::sha256)]
     pdf_sha256: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = InvoiceLine)]
 #[serde(rename_all = "camelCase")]
 struct LineOut {
     description: String,
     quantity: u32,
+    #[schema(schema_with = schemas::amount)]
     unit_price: String,
+    #[schema(schema_with = schemas::amount)]
     amount: String,
+    #[schema(schema_with = schemas::tax_code)]
     tax_code: TaxCode,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = TaxSummary)]
 #[serde(rename_all = "camelCase")]
 struct TaxSummaryOut {
+    #[schema(schema_with = schemas::tax_code)]
     tax_code: TaxCode,
+    #[schema(schema_with = schemas::amount)]
     net: String,
+    #[schema(schema_with = schemas::amount)]
     tax: String,
 }
 
 /// A change of the address, for the mail and not for the document.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = EmailChange)]
 #[serde(rename_all = "camelCase")]
 struct EmailChangeOut {
     email: String,
     previous: String,
+    #[schema(schema_with = schemas::time)]
     changed_at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     changed_by: Option<String>,
@@ -97,9 +128,12 @@ fn email_history(invoice: &Invoice) -> Vec<EmailChangeOut> {
         .collect()
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Attempt)]
 struct AttemptOut {
+    #[schema(schema_with = schemas::time)]
     at: String,
+    #[schema(schema_with = schemas::attempt_outcome)]
     outcome: AttemptOutcome,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
@@ -174,6 +208,17 @@ impl From<Invoice> for InvoiceOut {
     }
 }
 
+/// Look at an invoice
+///
+/// What it bills, what it comes to, and how far it has come.
+#[utoipa::path(
+    get, path = "/api/invoices/{id}", operation_id = "getInvoice", tag = "Invoices",
+    params(InvoiceInPath),
+    responses(
+        (status = 200, description = "The invoice", body = InvoiceOut),
+        (status = 404, description = "`not-found`: no such invoice, or another's"),
+    )
+)]
 pub(crate) async fn get(
     State(app): State<App>,
     Allowed { caller, .. }: Allowed<ManageParcels>,

@@ -1,11 +1,11 @@
 //! Invoices: ask for one, look at it, open its PDF, have it mailed again or elsewhere.
 
-mod email;
-mod failed;
-mod get;
-mod pdf;
-mod request;
-mod resend;
+pub(crate) mod email;
+pub(crate) mod failed;
+pub(crate) mod get;
+pub(crate) mod pdf;
+pub(crate) mod request;
+pub(crate) mod resend;
 
 pub(crate) use email::set_email;
 pub(crate) use failed::list_failed;

@@ -10,11 +10,24 @@ use parceltrack::ports::Disposition;
 use super::of_caller;
 use crate::App;
 use crate::caller::{Allowed, ManageParcels};
+use crate::openapi::parameters::{Disposition as DispositionWanted, InvoiceInPath, LinkOrRedirect};
 use crate::path_id::PathId;
 use crate::problem::Problem;
 use crate::query::parameter;
-use crate::signed_link;
+use crate::signed_link::{self, LinkOut};
 
+/// Open the PDF of an invoice
+#[utoipa::path(
+    get, path = "/api/invoices/{id}/pdf", operation_id = "getInvoicePdf", tag = "Invoices",
+    params(InvoiceInPath, DispositionWanted, LinkOrRedirect),
+    responses(
+        (status = 200, description = "The link, for `Accept: application/json`", body = LinkOut),
+        (status = 302, description = "To the PDF", headers(
+            ("Location" = String, description = "A link good for five minutes"),
+        )),
+        (status = 404, description = "`not-found`: no such invoice, another's, or no PDF yet"),
+    )
+)]
 pub(crate) async fn pdf(
     State(app): State<App>,
     Allowed { caller, .. }: Allowed<ManageParcels>,

@@ -13,12 +13,16 @@ use parceltrack::ports::{InvoiceCreation, NewInvoice};
 use parceltrack::telemetry::{self, Metric};
 use serde::Serialize;
 use serde_json::Value;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::App;
 use crate::caller::{Allowed, ManageParcels};
-use crate::fields::{Fields, Problems};
+use crate::fields::{Fields, Problems, whole_number};
 use crate::json::OptionalJson;
+use crate::openapi::bodies::InvoiceRequest;
+use crate::openapi::parameters::ParcelInPath;
+use crate::openapi::schemas;
 use crate::parcels::{PathParcel, get_of_caller};
 use crate::problem::Problem;
 
@@ -112,7 +116,7 @@ fn parse_line(line: Value, path: &str, currency: Currency, problems: &mut Proble
     let tax_code = fields.optional("taxCode", problems, |name| name.parse::<TaxCode>());
     let quantity = match fields.take("quantity") {
         None => Some(1),
-        Some(value) => value.as_u64().and_then(|quantity| u32::try_from(quantity).ok()).or_else(|| {
+        Some(value) => whole_number(&value).and_then(|quantity| u32::try_from(quantity).ok()).or_else(|| {
             problems.add(fields.name("quantity"), "must be a whole number");
             None
         }),
@@ -123,9 +127,12 @@ fn parse_line(line: Value, path: &str, currency: Currency, problems: &mut Proble
     Line::new(description?, quantity?, unit_price?, tax_code, currency).map_err(|error| problems.add(name, error)).ok()
 }
 
-#[derive(Serialize)]
-struct AcceptedOut {
+#[derive(Serialize, ToSchema)]
+#[schema(as = AcceptedInvoice)]
+pub(super) struct AcceptedOut {
+    #[schema(schema_with = schemas::uuid)]
     id: InvoiceId,
+    #[schema(schema_with = schemas::invoice_status)]
     status: InvoiceStatus,
 }
 
@@ -134,6 +141,27 @@ pub(super) fn accepted(id: InvoiceId, status: InvoiceStatus) -> Response {
         .into_response()
 }
 
+/// Ask for the invoice of a parcel
+///
+/// Safe to repeat: a parcel has one invoice. The same content, or none, gets the same answer.
+#[utoipa::path(
+    post, path = "/api/parcels/{id}/invoice", operation_id = "requestInvoice", tag = "Invoices",
+    params(ParcelInPath), request_body = Option<InvoiceRequest>,
+    responses(
+        (status = 202, description = "It is going to be mailed", body = AcceptedOut, headers(
+            ("Location" = String, description = "Where the invoice is"),
+        ), links(
+            ("invoice" = (operation_id = "getInvoice", parameters(("id" = "$response.body#/id")))),
+            ("pdf" = (operation_id = "getInvoicePdf", parameters(("id" = "$response.body#/id")))),
+            ("resend" = (operation_id = "resendInvoice", parameters(("id" = "$response.body#/id")))),
+            ("email" = (operation_id = "setInvoiceEmail", parameters(("id" = "$response.body#/id")))),
+        )),
+        (status = 404, description = "`not-found`: no such parcel, or another's"),
+        (status = 409, description = "`invoice-differs`: the parcel has an invoice with other content", headers(
+            ("Location" = String, description = "Where that invoice is"),
+        )),
+    )
+)]
 pub(crate) async fn request(
     State(app): State<App>,
     Allowed { caller, .. }: Allowed<ManageParcels>,

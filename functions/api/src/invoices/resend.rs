@@ -7,14 +7,31 @@ use parceltrack::domain::{FIRST_DUE, InvoiceId, Reopened, Reopening, RequestId, 
 use parceltrack::reopening::reopen;
 
 use super::of_caller;
-use super::request::accepted;
+use super::request::{AcceptedOut, accepted};
 use crate::App;
 use crate::caller::{Allowed, ManageParcels};
 use crate::fields::{Fields, Problems};
 use crate::json::OptionalJson;
+use crate::openapi::bodies::Nothing;
+use crate::openapi::parameters::InvoiceInPath;
 use crate::path_id::PathId;
 use crate::problem::Problem;
 
+/// Mail an invoice again
+///
+/// The same PDF and link. One that is on its way already is left alone.
+#[utoipa::path(
+    post, path = "/api/invoices/{id}/resend", operation_id = "resendInvoice", tag = "Invoices",
+    params(InvoiceInPath), request_body = Option<Nothing>,
+    responses(
+        (status = 202, description = "It is going to be mailed", body = AcceptedOut, headers(
+            ("Location" = String, description = "Where the invoice is"),
+        )),
+        (status = 404, description = "`not-found`: no such invoice, or another's"),
+        (status = 409, description = "`address-suppressed`: the address gets no mail any more; `mailed-too-often`"),
+        (status = 429, description = "`too-many-requests`: it was mailed within the last minute"),
+    )
+)]
 pub(crate) async fn resend(
     State(app): State<App>,
     Allowed { caller, .. }: Allowed<ManageParcels>,

@@ -9,8 +9,21 @@ use super::step::{self, Step};
 use super::{PathParcel, get};
 use crate::App;
 use crate::caller::{Allowed, CancelParcels};
+use crate::openapi::parameters::ParcelInPath;
 use crate::problem::Problem;
 
+/// Call a parcel off
+///
+/// Only while it is `Created`. A second time is the same as once.
+#[utoipa::path(
+    post, path = "/api/parcels/{id}/cancel", operation_id = "cancelParcel", tag = "Parcels",
+    params(ParcelInPath),
+    responses(
+        (status = 200, description = "The parcel, cancelled now or before", body = ParcelOut),
+        (status = 404, description = "`not-found`: no such parcel, or another's"),
+        (status = 409, description = "`step-not-allowed`: somebody has it already; `timeline-full`"),
+    )
+)]
 pub(crate) async fn cancel(
     State(app): State<App>,
     Allowed { caller, .. }: Allowed<CancelParcels>,

@@ -19,6 +19,8 @@ use crate::App;
 use crate::caller::{Allowed, ManageParcels};
 use crate::fields::{Fields, Problems};
 use crate::json::Json;
+use crate::openapi::bodies::NewParcel as NewParcelBody;
+use crate::openapi::parameters::IdempotencyKey;
 use crate::problem::Problem;
 
 /// How often a tracking number is drawn before the answer is 503. From the second time on there are a thousand
@@ -82,6 +84,30 @@ impl NewParcel {
     }
 }
 
+/// Create a parcel
+#[utoipa::path(
+    post, path = "/api/parcels", operation_id = "createParcel", tag = "Parcels",
+    params(IdempotencyKey), request_body = NewParcelBody,
+    responses(
+        (status = 201, description = "The parcel", body = ParcelOut, headers(
+            ("Location" = String, description = "Where the parcel is"),
+            ("Idempotent-Replayed" = String, description = "`true` if this is the first answer again"),
+        ), links(
+            ("parcel" = (operation_id = "getParcel", parameters(("id" = "$response.body#/id")))),
+            ("tracking" = (
+                operation_id = "trackParcel",
+                parameters(("trackingNumber" = "$response.body#/trackingNumber"))
+            )),
+            ("event" = (operation_id = "reportEvent", parameters(("id" = "$response.body#/trackingNumber")))),
+            ("cancellation" = (operation_id = "cancelParcel", parameters(("id" = "$response.body#/id")))),
+            ("invoice" = (operation_id = "requestInvoice", parameters(("id" = "$response.body#/id")))),
+            ("upload" = (operation_id = "uploadProof", parameters(("id" = "$response.body#/id")))),
+            ("proof" = (operation_id = "getProof", parameters(("id" = "$response.body#/id")))),
+        )),
+        (status = 422, description = "`invalid-fields`: fields of the body are wrong, all of them named; \
+                                      `idempotency-key-reused`: the key came with other content before"),
+    )
+)]
 pub(crate) async fn create(
     State(app): State<App>,
     Allowed { caller, .. }: Allowed<ManageParcels>,

@@ -9,6 +9,7 @@ use super::PathParcel;
 use super::out::ParcelOut;
 use crate::App;
 use crate::caller::{Allowed, Caller, ManageParcels};
+use crate::openapi::parameters::ParcelInPath;
 use crate::problem::Problem;
 
 /// The parcel, if it is there and the caller's. Another's parcel is "not found", so that nobody learns it exists.
@@ -25,6 +26,17 @@ pub(super) async fn shown(app: &App, parcel: Parcel, invoice: Option<InvoiceSumm
     Ok(ParcelOut::new(parcel, invoice, proof))
 }
 
+/// Look at a parcel
+///
+/// With its timeline and the state of its invoice.
+#[utoipa::path(
+    get, path = "/api/parcels/{id}", operation_id = "getParcel", tag = "Parcels",
+    params(ParcelInPath),
+    responses(
+        (status = 200, description = "The parcel", body = ParcelOut),
+        (status = 404, description = "`not-found`: no such parcel, or another's"),
+    )
+)]
 pub(crate) async fn get(
     State(app): State<App>,
     Allowed { caller, .. }: Allowed<ManageParcels>,

@@ -33,7 +33,7 @@ impl KeyUse {
         let Some(value) = headers.get(&IDEMPOTENCY_KEY) else { return Ok(None) };
         let invalid = || Problem::invalid_parameter("Idempotency-Key", "must be 1 to 255 visible ASCII characters");
         let key = value.to_str().map_err(|_| invalid())?;
-        if key.is_empty() || key.len() > MAX_KEY {
+        if key.is_empty() || key.len() > MAX_KEY || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(invalid());
         }
         Ok(Some(Self { key: format!("{owner}|{route}|{key}"), content_sha256: canonical_sha256(body) }))
@@ -46,6 +46,28 @@ impl KeyUse {
             content_sha256: self.content_sha256.clone(),
             answer: answer.to_owned(),
             expires: now + KEY_LIFETIME,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_key_is_1_to_255_visible_ascii_characters() {
+        let of = |key: &[u8]| {
+            let headers = HeaderMap::from_iter([(IDEMPOTENCY_KEY, HeaderValue::from_bytes(key).unwrap())]);
+            KeyUse::of(&headers, &OwnerId::house(), "POST /api/parcels", &json!({}))
+        };
+        for key in ["a", "order-7:1", "!~", &"k".repeat(255)] {
+            assert!(matches!(of(key.as_bytes()), Ok(Some(_))), "{key}");
+        }
+        for key in ["", "two words", "a\tb", "é", &"k".repeat(256)] {
+            assert!(matches!(of(key.as_bytes()), Err(Problem::InvalidParameter(_))), "{key}");
         }
     }
 }

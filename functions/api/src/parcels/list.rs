@@ -7,15 +7,18 @@ use parceltrack::domain::{
 };
 use parceltrack::ports::{PageEnd, ParcelSelection, ParcelSummary};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::cursor::List;
 use super::out::ParcelSummaryOut;
 use crate::App;
 use crate::caller::{Allowed, Caller, ManageParcels};
+use crate::openapi::parameters::{Page, ParcelsWanted};
 use crate::problem::Problem;
 use crate::query::{MAX_LIMIT, limit, parameter};
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Parcels)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ParcelsOut {
     parcels: Vec<ParcelSummaryOut>,
@@ -161,6 +164,18 @@ async fn numbered(
     Ok(parcel.map(ParcelSummary::from).into_iter().collect())
 }
 
+/// List and search parcels
+///
+/// Newest first; of a search, those found by reference before those found by recipient. A page may be short or even empty
+/// though there are more: only `nextCursor: null` is the end.
+#[utoipa::path(
+    get, path = "/api/parcels", operation_id = "listParcels", tag = "Parcels",
+    params(ParcelsWanted, Page),
+    responses(
+        (status = 200, description = "One page", body = ParcelsOut),
+        (status = 404, description = "`not-found`: an owner whom the caller may not know of"),
+    )
+)]
 pub(crate) async fn list(
     State(app): State<App>,
     Allowed { caller, .. }: Allowed<ManageParcels>,

@@ -1,17 +1,17 @@
 //! Parcels: create one, list and search them, look at one, move it along, prove its delivery.
 
-mod cancel;
-mod create;
+pub(crate) mod cancel;
+pub(crate) mod create;
 mod cursor;
-mod get;
+pub(crate) mod get;
 mod idempotency;
-mod list;
+pub(crate) mod list;
 mod out;
 mod path_parcel;
-mod proof;
-mod report_event;
+pub(crate) mod proof;
+pub(crate) mod report_event;
 mod step;
-mod upload_proof;
+pub(crate) mod upload_proof;
 
 pub(crate) use cancel::cancel;
 pub(crate) use create::create;

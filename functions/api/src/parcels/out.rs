@@ -3,13 +3,19 @@
 use parceltrack::domain::{InvoiceId, InvoiceStatus, Parcel, ParcelStatus, ProofOfDelivery, TrackingEvent, Weight};
 use parceltrack::ports::{InvoiceSummary, ParcelSummary};
 use serde::Serialize;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
+use crate::openapi::schemas;
+
 /// A parcel without its timeline, as lists show it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = ParcelSummary)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ParcelSummaryOut {
+    #[schema(schema_with = schemas::uuid)]
     id: Uuid,
+    #[schema(schema_with = schemas::tracking_number)]
     tracking_number: String,
     recipient: String,
     email: String,
@@ -23,14 +29,18 @@ pub(crate) struct ParcelSummaryOut {
     reference: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     weight_grams: Option<u16>,
+    #[schema(schema_with = schemas::parcel_status)]
     status: ParcelStatus,
+    #[schema(schema_with = schemas::time)]
     created_at: String,
+    #[schema(schema_with = schemas::time)]
     updated_at: String,
     invoice: Option<InvoiceSummaryOut>,
 }
 
 /// A parcel with its timeline.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Parcel)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ParcelOut {
     #[serde(flatten)]
@@ -41,12 +51,17 @@ pub(crate) struct ParcelOut {
 }
 
 /// A line of a timeline.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Event)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct EventOut {
+    #[schema(schema_with = schemas::uuid)]
     id: Uuid,
+    #[schema(schema_with = schemas::parcel_status)]
     status: ParcelStatus,
+    #[schema(schema_with = schemas::time)]
     at: String,
+    #[schema(schema_with = schemas::time)]
     recorded_at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     location: Option<String>,
@@ -54,16 +69,22 @@ pub(crate) struct EventOut {
     note: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = ProofOfDelivery)]
 #[serde(rename_all = "camelCase")]
 struct ProofOut {
+    #[schema(schema_with = schemas::time)]
     at: String,
+    #[schema(schema_with = schemas::photo_type)]
     content_type: &'static str,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = InvoiceSummary)]
 struct InvoiceSummaryOut {
+    #[schema(schema_with = schemas::uuid)]
     id: InvoiceId,
+    #[schema(schema_with = schemas::invoice_status)]
     status: InvoiceStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,

@@ -8,9 +8,22 @@ use super::PathParcel;
 use super::get::of_caller;
 use crate::App;
 use crate::caller::{Allowed, ManageParcels};
+use crate::openapi::parameters::{LinkOrRedirect, ParcelInPath};
 use crate::problem::Problem;
-use crate::signed_link;
+use crate::signed_link::{self, LinkOut};
 
+/// Open the photograph of a delivery
+#[utoipa::path(
+    get, path = "/api/parcels/{id}/proof-of-delivery", operation_id = "getProof", tag = "Parcels",
+    params(ParcelInPath, LinkOrRedirect),
+    responses(
+        (status = 200, description = "The link, for `Accept: application/json`", body = LinkOut),
+        (status = 302, description = "To the photograph", headers(
+            ("Location" = String, description = "A link good for five minutes"),
+        )),
+        (status = 404, description = "`not-found`: no such parcel, another's, or no photograph yet"),
+    )
+)]
 pub(crate) async fn proof(
     State(app): State<App>,
     Allowed { caller, .. }: Allowed<ManageParcels>,

@@ -15,6 +15,8 @@ use crate::App;
 use crate::caller::{Allowed, CancelParcels, ReportEvents, Right as _};
 use crate::fields::{Fields, Problems};
 use crate::json::Json;
+use crate::openapi::bodies::NewEvent;
+use crate::openapi::parameters::{IdempotencyKey, ParcelInPath};
 use crate::problem::Problem;
 
 fn parse(body: Value) -> Result<EventReport, Problem> {
@@ -47,6 +49,24 @@ fn replayed(answer: String) -> Response {
     response
 }
 
+/// Tell what happened to a parcel
+///
+/// For drivers and operators, any parcel. The same event again gets its line again. `occurredAt` is now, if unsaid; it is
+/// not before the parcel, and at most five minutes ahead of our clock.
+#[utoipa::path(
+    post, path = "/api/parcels/{id}/events", operation_id = "reportEvent", tag = "Parcels",
+    params(ParcelInPath, IdempotencyKey), request_body = NewEvent,
+    responses(
+        (status = 201, description = "The line of the timeline", body = EventOut, headers(
+            ("Idempotent-Replayed" = String, description = "`true` if the event was known"),
+        )),
+        (status = 404, description = "`not-found`: no such parcel"),
+        (status = 409, description = "`step-not-allowed`: a parcel does not go from where it is to there; \
+                                      `timeline-full`: it has 200 lines"),
+        (status = 422, description = "`invalid-fields`: fields of the body are wrong, all of them named; \
+                                      `idempotency-key-reused`: the key came with other content before"),
+    )
+)]
 pub(crate) async fn report_event(
     State(app): State<App>,
     Allowed { caller, .. }: Allowed<ReportEvents>,

@@ -6,26 +6,34 @@ use http::StatusCode;
 use parceltrack::domain::{PhotoSize, PhotoType, UPLOAD_LIFETIME};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 use super::PathParcel;
 use crate::App;
 use crate::caller::{Allowed, ReportEvents};
 use crate::fields::{Fields, Problems};
 use crate::json::Json;
+use crate::openapi::bodies::NewPhotograph;
+use crate::openapi::parameters::ParcelInPath;
+use crate::openapi::schemas;
 use crate::problem::Problem;
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = Upload)]
 #[serde(rename_all = "camelCase")]
 struct UploadOut {
     upload: RequestOut,
+    #[schema(schema_with = schemas::time)]
     expires_at: String,
 }
 
 /// The request that uploads.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
+#[schema(as = UploadRequest)]
 struct RequestOut {
     method: &'static str,
     url: String,
+    #[schema(value_type = BTreeMap<String, String>)]
     headers: Map<String, Value>,
 }
 
@@ -43,6 +51,17 @@ fn parse(body: Value) -> Result<(PhotoType, PhotoSize), Problem> {
     problems.into_result(photo)
 }
 
+/// Ask for a place for a photograph
+///
+/// For drivers and operators. The link takes exactly this type and size. A later photograph takes the earlier one's place.
+#[utoipa::path(
+    post, path = "/api/parcels/{id}/proof-of-delivery", operation_id = "uploadProof", tag = "Parcels",
+    params(ParcelInPath), request_body = NewPhotograph,
+    responses(
+        (status = 201, description = "The request that uploads the photograph, for ten minutes", body = UploadOut),
+        (status = 404, description = "`not-found`: no such parcel"),
+    )
+)]
 pub(crate) async fn upload_proof(
     State(app): State<App>,
     _: Allowed<ReportEvents>,

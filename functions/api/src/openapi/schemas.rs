@@ -1,0 +1,188 @@
+//! What single values look like in JSON.
+
+use parceltrack::domain::{AttemptOutcome, Currency, Delivery, InvoiceStatus, ParcelStatus, PhotoType, TaxCode};
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::openapi::schema::{SchemaFormat, SchemaType, Type};
+use utoipa::openapi::{Header, Object, ObjectBuilder};
+
+/// No control character, no line break, and something besides white space.
+const ONE_LINE: &str = r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*[^\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000][^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$";
+
+/// No control character and no line break.
+const NO_CONTROL: &str = r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$";
+
+fn string() -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String)
+}
+
+/// A whole number from `least` to `most`.
+pub(crate) fn number(least: u32, most: u32) -> Object {
+    ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(least)).maximum(Some(most)).build()
+}
+
+/// The same, or null, which says no more than absence.
+pub(crate) fn or_null(mut object: Object) -> Object {
+    if let SchemaType::Type(kind) = object.schema_type {
+        object.schema_type = SchemaType::from_iter([kind, Type::Null]);
+    }
+    if let Some(values) = &mut object.enum_values {
+        values.push(Value::Null);
+    }
+    object
+}
+
+/// Null, as good as absence.
+pub(crate) fn null() -> Object {
+    ObjectBuilder::new().schema_type(Type::Null).build()
+}
+
+fn one_of<T: Serialize>(values: impl IntoIterator<Item = T>) -> Object {
+    string().enum_values(Some(values.into_iter().map(|value| json!(value)))).build()
+}
+
+/// Any text.
+pub(crate) fn plain() -> Object {
+    string().build()
+}
+
+/// A UUID with hyphens.
+pub(crate) fn uuid() -> Object {
+    string().format(Some(SchemaFormat::Custom("uuid".to_owned()))).build()
+}
+
+/// A moment after RFC 3339.
+pub(crate) fn time() -> Object {
+    string().format(Some(SchemaFormat::Custom("date-time".to_owned()))).build()
+}
+
+/// A day.
+pub(crate) fn date() -> Object {
+    string().format(Some(SchemaFormat::Custom("date".to_owned()))).build()
+}
+
+/// A decimal number: 1234.50, in yen 1234.
+pub(crate) fn amount() -> Object {
+    string().pattern(Some(r"^-?\d+(\.\d+)?$")).build()
+}
+
+/// A SHA-256 in hexadecimal.
+pub(crate) fn sha256() -> Object {
+    string().pattern(Some("^[0-9a-f]{64}$")).build()
+}
+
+/// `LCL` and eight or ten digits, the last of which checks the others (GS1).
+pub(crate) fn tracking_number() -> Object {
+    string().pattern(Some(r"^LCL[0-9]{8}([0-9]{2})?$")).examples([json!("LCL48291057")]).build()
+}
+
+/// Where a parcel is.
+pub(crate) fn parcel_status() -> Object {
+    one_of(ParcelStatus::ALL)
+}
+
+/// Where an invoice is.
+pub(crate) fn invoice_status() -> Object {
+    use InvoiceStatus::{Failed, Generated, Pending, Sent};
+    one_of([Pending, Generated, Sent, Failed])
+}
+
+/// How an attempt ended.
+pub(crate) fn attempt_outcome() -> Object {
+    use AttemptOutcome::{Dropped, Failed, Parked, Reopened, Retried, Sent};
+    one_of([Sent, Retried, Parked, Failed, Reopened, Dropped])
+}
+
+/// What the mail provider said last.
+pub(crate) fn delivery() -> Object {
+    use Delivery::{Accepted, Bounced, Complained, Delivered};
+    one_of([Accepted, Delivered, Bounced, Complained])
+}
+
+/// A currency by ISO 4217.
+pub(crate) fn currency() -> Object {
+    one_of([Currency::Sgd, Currency::Jpy])
+}
+
+/// How a line is taxed.
+pub(crate) fn tax_code() -> Object {
+    one_of(TaxCode::ALL)
+}
+
+/// The media type of a photograph.
+pub(crate) fn photo_type() -> Object {
+    one_of([PhotoType::Jpeg, PhotoType::Png, PhotoType::Webp].map(PhotoType::media_type))
+}
+
+/// One line of text that somebody sends.
+pub(crate) fn text<const MAX: usize>() -> Object {
+    string().min_length(Some(1)).max_length(Some(MAX)).pattern(Some(ONE_LINE)).build()
+}
+
+/// One line of text, or nothing.
+pub(crate) fn optional_text<const MAX: usize>() -> Object {
+    or_null(text::<MAX>())
+}
+
+/// An e-mail address that somebody sends.
+pub(crate) fn email() -> Object {
+    string()
+        .max_length(Some(254))
+        .format(Some(SchemaFormat::Custom("email".to_owned())))
+        .examples([json!("tan@example.com")])
+        .build()
+}
+
+/// A postal code of Singapore, or nothing.
+pub(crate) fn optional_postal_code() -> Object {
+    or_null(string().pattern(Some("^[0-9]{6}$")).examples([json!("018956")]).build())
+}
+
+/// A moment that somebody sends, or nothing.
+pub(crate) fn optional_time() -> Object {
+    or_null(time())
+}
+
+/// A weight in grams, or nothing.
+pub(crate) fn optional_weight() -> Object {
+    or_null(number(1, 50_000))
+}
+
+/// The size of a photograph in bytes.
+pub(crate) fn photo_size() -> Object {
+    number(1, 5 * 1024 * 1024)
+}
+
+/// How many a page of a list shall have.
+pub(crate) fn limit() -> Object {
+    let mut limit = number(1, crate::query::MAX_LIMIT.into());
+    limit.default = Some(json!(20));
+    limit
+}
+
+/// What is looked for, if it is anything.
+pub(crate) fn search() -> Object {
+    string().max_length(Some(100)).pattern(Some(NO_CONTROL)).examples([json!("tan")]).build()
+}
+
+/// Text that matches.
+pub(crate) fn matching(pattern: &str) -> Object {
+    string().pattern(Some(pattern)).build()
+}
+
+/// One of these words.
+pub(crate) fn word<const N: usize>(words: [&str; N]) -> Object {
+    one_of(words)
+}
+
+/// A header of an answer.
+pub(crate) fn header(schema: Object, description: &str) -> Header {
+    let mut header = Header::new(schema);
+    header.description = Some(description.to_owned());
+    header
+}
+
+/// `Retry-After` in seconds.
+pub(crate) fn retry_after() -> Header {
+    header(ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).build(), "Seconds to wait")
+}
