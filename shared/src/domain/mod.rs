@@ -4,6 +4,7 @@
 
 mod api_key;
 mod backoff;
+mod domain_event;
 mod email_address;
 mod invoice;
 mod lease;
@@ -25,6 +26,9 @@ mod tracking_number;
 
 pub use api_key::{ApiKey, ApiKeyId, ApiKeyState, InvalidApiKey, IssuedApiKey, LAST_USE_PRECISION, Role, SecretHash};
 pub use backoff::{FIRST_DUE, park_backoff, relay_backoff, retry_delay};
+pub use domain_event::{
+    DOMAIN_EVENT_VERSION, DomainEvent, DomainEventId, DomainEventType, Happening, Subject, UnknownDomainEventType,
+};
 pub use email_address::{EmailAddress, InvalidEmailAddress};
 pub use invoice::{
     Attempt, AttemptOutcome, Billing, InvalidLine, Invoice, InvoiceContent, InvoiceId, InvoiceNumber, InvoiceState,

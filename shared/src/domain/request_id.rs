@@ -3,11 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 /// The longest id, in characters. A UUID has 36, an id of API Gateway 16.
 const MAX_LENGTH: usize = 64;
 
 /// A request's id: 1 to 64 of `A-Z a-z 0-9 - _ = . : / +`. Safe in headers, logs and message attributes.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct RequestId(String);
 
 /// The text is no request id.
@@ -33,6 +36,20 @@ impl FromStr for RequestId {
         } else {
             Err(InvalidRequestId)
         }
+    }
+}
+
+impl TryFrom<String> for RequestId {
+    type Error = InvalidRequestId;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<RequestId> for String {
+    fn from(id: RequestId) -> Self {
+        id.0
     }
 }
 
