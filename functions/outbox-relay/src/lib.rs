@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use parceltrack::domain::{Ticket, Timestamp, relay_backoff};
 use parceltrack::ports::{
-    Clock, DUE_SHARDS, DueInvoice, MeasureBacklog, PortError, RelayInvoices, SendTickets, StepTaken,
+    Clock, DUE_SHARDS, DueInvoice, MeasureBacklog, NoteBacklog, PortError, RelayInvoices, SendTickets, StepTaken,
 };
 use parceltrack::telemetry::{self, Metric};
 use serde::Serialize;
@@ -134,15 +134,16 @@ impl Relay {
     }
 }
 
-/// Tells how old the oldest unfinished invoice is, wherever its ticket may be.
-pub async fn tell_oldest(invoices: &dyn MeasureBacklog, now: Timestamp) {
-    match invoices.backlog().await {
-        Ok(backlog) => {
-            let age = backlog.oldest.map_or(Duration::ZERO, |oldest| now.since(oldest));
-            telemetry::record(Metric::OldestUnfinishedInvoice(age), now);
-        }
-        // The next run tells it again.
-        Err(error) => tracing::warn!(event = "oldest_not_known", %error),
+/// Tells how much is unfinished and how old the oldest of it is, wherever its ticket may be. The next run tells it again.
+pub async fn tell_backlog(invoices: &dyn MeasureBacklog, notes: &dyn NoteBacklog, now: Timestamp) {
+    let backlog = match invoices.backlog().await {
+        Ok(backlog) => backlog,
+        Err(error) => return tracing::warn!(event = "backlog_not_known", %error),
+    };
+    let age = backlog.oldest.map_or(Duration::ZERO, |oldest| now.since(oldest));
+    telemetry::record(Metric::OldestUnfinishedInvoice(age), now);
+    if let Err(error) = notes.note_backlog(backlog, now).await {
+        tracing::warn!(event = "backlog_not_noted", %error);
     }
 }
 
