@@ -23,7 +23,7 @@ use parceltrack::domain::{
 };
 use parceltrack::ports::{
     Backlog, Clock, CountSends, DeadLetter as _, LetGo, MeasureBacklog as _, NoteProvider, OpenInvoices, PortError,
-    ReadInvoices as _, ReadSends as _, ReopenInvoices as _, SendTicket as _, WorkOnInvoices as _,
+    ReadInvoices as _, ReadProvider as _, ReadSends as _, ReopenInvoices as _, SendTicket as _, WorkOnInvoices as _,
 };
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -180,7 +180,7 @@ async fn in_an_outage_the_backlog_stays_though_the_queue_is_empty_and_afterwards
     // On their last receive: what fails now is parked, and its ticket is gone.
     let batch = ["m0", "m1", "m2"].iter().zip(&invoices).map(|(id, invoice)| ticket_record(id, invoice, 5));
     let batch: Vec<_> = batch.collect();
-    assert_eq!(figures(&api).await["provider"], Value::Null, "nobody has mailed yet");
+    assert_eq!(throughput.provider().await.unwrap(), None, "nobody has mailed yet");
 
     inbox.set_state(ServerState::Stopped).await.unwrap();
     assert!(work(&worker(), &batch).await.is_empty());
