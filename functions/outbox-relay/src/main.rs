@@ -19,7 +19,7 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), lambda_runtime::Error> {
     let (table, queue) = (required("INVOICES_TABLE")?, required("TICKETS_QUEUE_URL")?);
-    let clients = Clients::from_env().await;
+    let clients = Clients::from_env();
     let invoices = Arc::new(InvoiceTable::new(clients.dynamodb(), table));
     let relay = Arc::new(Relay {
         invoices: invoices.clone(),
