@@ -2,6 +2,12 @@
 
 use serde_json::{Value, json};
 
+/// A delivery of a mail, as SES tells of it.
+const DELIVERY: &str = include_str!("../../events/mail-events-delivery.json");
+
+/// A schedule's event.
+const SCHEDULE: &str = include_str!("../../events/outbox-relay-schedule.json");
+
 /// A request by way of an HTTP API (payload version 2.0), by whoever bears this key.
 #[must_use]
 pub fn request(
@@ -82,4 +88,18 @@ pub fn tickets(bodies: &[String]) -> Value {
         })
         .collect();
     json!({ "Records": records })
+}
+
+/// What SES tells when the mail with this invoice has arrived.
+#[must_use]
+pub fn delivery(invoice: &str) -> Value {
+    let mut event: Value = serde_json::from_str(DELIVERY).unwrap_or_default();
+    event["detail"]["mail"]["tags"]["invoiceId"] = json!([invoice]);
+    event
+}
+
+/// What a schedule hands to its function.
+#[must_use]
+pub fn schedule() -> Value {
+    serde_json::from_str(SCHEDULE).unwrap_or_default()
 }

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
+/// The table of API keys.
+pub(crate) const API_KEYS: &str = "api-keys";
+
 /// The tables of template.yaml by the variable that names them to the functions, with the attributes of their keys.
 pub(crate) const TABLES: [(&str, &str, &[&str]); 7] = [
-    ("API_KEYS_TABLE", "api-keys", &["keyId"]),
+    ("API_KEYS_TABLE", API_KEYS, &["keyId"]),
     ("PARCELS_TABLE", "parcels", &["parcelId"]),
     ("TRACKING_NUMBERS_TABLE", "tracking-numbers", &["trackingNumber"]),
     ("IDEMPOTENCY_TABLE", "idempotency", &["idempotencyKey"]),

@@ -237,7 +237,7 @@ async fn deny(root: &Path, checks: &[&str]) -> Result<()> {
     deny.status_ok().await
 }
 
-fn cargo(root: &Path, arguments: &[&str]) -> Command {
+pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut command = Command::new(cargo);
     command.args(arguments).current_dir(root);

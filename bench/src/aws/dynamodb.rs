@@ -13,7 +13,7 @@ use crate::settings::TABLES;
 type Rows = BTreeMap<String, Value>;
 
 /// All tables by name.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Tables {
     rows: BTreeMap<String, Rows>,
 }
@@ -47,6 +47,10 @@ pub(super) fn table_names(input: &Value) -> Vec<&str> {
 }
 
 impl Tables {
+    pub(super) fn rows(&self, table: &str) -> Vec<Value> {
+        self.rows.get(table).into_iter().flat_map(Rows::values).cloned().collect()
+    }
+
     pub(super) fn put(&mut self, table: &str, row: Value) -> Result<(), ()> {
         let key = key_of(table, &row).map_err(|_| ())?;
         self.rows.entry(table.to_owned()).or_default().insert(key, row);

@@ -18,7 +18,7 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Method, StatusCode, Uri};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
 use uuid::Uuid;
 
@@ -74,6 +74,24 @@ impl Aws {
     /// Puts a row, as it goes over the wire, into a table.
     pub fn put(&self, table: &str, row: Value) -> Result<()> {
         self.lock().tables.put(table, row).ok().with_context(|| format!("a row that does not fit into {table}"))
+    }
+
+    /// The rows of a table, by their keys.
+    pub fn rows(&self, table: &str) -> Vec<Value> {
+        self.lock().tables.rows(table)
+    }
+
+    /// Another one with the same tables, which changes with none of this one's calls.
+    #[must_use]
+    pub fn snapshot(&self) -> Self {
+        let held = Held { tables: self.lock().tables.clone(), ..Held::default() };
+        Self { state: Arc::new(Mutex::new(held)) }
+    }
+
+    /// Goes back to the tables of a snapshot, and forgets messages and calls.
+    pub fn restore(&self, snapshot: &Self) {
+        let held = Held { tables: snapshot.lock().tables.clone(), ..Held::default() };
+        *self.lock() = held;
     }
 
     /// Forgets the calls so far and returns them, in their order.
@@ -137,6 +155,12 @@ impl Held {
                 Answer::json(StatusCode::OK, &json!({"Successful": sent, "Failed": []}))
             }
             "ChangeMessageVisibility" => Answer::json(StatusCode::OK, &json!({})),
+            "GetQueueAttributes" => {
+                let names = input["AttributeNames"].as_array().cloned().unwrap_or_default();
+                let attributes: Map<String, Value> =
+                    names.iter().filter_map(|name| Some((name.as_str()?.to_owned(), json!("0")))).collect();
+                Answer::json(StatusCode::OK, &json!({"Attributes": attributes}))
+            }
             _ => Answer::refusal("InvalidAction", json!({})),
         }
     }
