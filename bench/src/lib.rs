@@ -10,6 +10,6 @@ mod process;
 mod runtime_api;
 pub mod settings;
 
-pub use aws::{Answer, Aws, Call, serve};
+pub use aws::{Answer, Aws, Call, clients, serve};
 pub use process::{Memory, Process};
 pub use runtime_api::{Invocation, RuntimeApi};

@@ -34,7 +34,7 @@ async fn measure(arguments: &Arguments) -> Result<()> {
     let built = packages::build(&root, &progress).await?;
     let aws = Aws::default();
     let url = bench::serve(aws.clone()).await?;
-    bench::caller::issue_key(&url).await?;
+    bench::caller::issue_key(&aws).await?;
     let contestants = contestants::all(&built, &url, &root);
 
     progress("Comparing the answers of Rust and Python");

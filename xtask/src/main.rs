@@ -8,6 +8,7 @@ mod chaos;
 mod checks;
 mod drill;
 mod glibc;
+mod instructions;
 mod interrupt;
 mod invoice;
 mod openapi;
@@ -52,6 +53,8 @@ enum Command {
     Openapi,
     /// What users feel and pay for, measured beside what they would use instead; writes docs/performance.md
     Bench(bench::Arguments),
+    /// How many instructions the busiest paths take, against what was accepted; Linux only
+    Instructions(instructions::Arguments),
     /// Every test there is
     Test(checks::Arguments),
 }
@@ -68,6 +71,7 @@ async fn main() -> ExitCode {
         Command::Invoice(arguments) => invoice::run(&arguments).await,
         Command::Openapi => openapi::run(),
         Command::Bench(arguments) => bench::run(&arguments).await,
+        Command::Instructions(arguments) => instructions::run(&arguments).await,
         Command::Test(arguments) => checks::run(&arguments).await,
     };
     match result {

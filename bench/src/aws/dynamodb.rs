@@ -51,6 +51,10 @@ impl Tables {
         self.rows.get(table).into_iter().flat_map(Rows::values).cloned().collect()
     }
 
+    pub(super) fn clear(&mut self, table: &str) {
+        self.rows.remove(table);
+    }
+
     pub(super) fn put(&mut self, table: &str, row: Value) -> Result<(), ()> {
         let key = key_of(table, &row).map_err(|_| ())?;
         self.rows.entry(table.to_owned()).or_default().insert(key, row);

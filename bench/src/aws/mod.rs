@@ -6,6 +6,7 @@
 
 mod condition;
 mod dynamodb;
+mod in_process;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,13 +17,17 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
+use http::StatusCode;
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, Method, StatusCode, Uri};
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
 use uuid::Uuid;
 
 use self::dynamodb::Tables;
+pub use self::in_process::clients;
+
+/// The header in which DynamoDB and SQS are told what to do.
+const TARGET: &str = "x-amz-target";
 
 /// One call that was answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,6 +86,11 @@ impl Aws {
         self.lock().tables.rows(table)
     }
 
+    /// Empties a table.
+    pub fn clear(&self, table: &str) {
+        self.lock().tables.clear(table);
+    }
+
     /// Another one with the same tables, which changes with none of this one's calls.
     #[must_use]
     pub fn snapshot(&self) -> Self {
@@ -104,11 +114,11 @@ impl Aws {
         std::mem::take(&mut self.lock().messages)
     }
 
-    /// Answers one call.
-    pub fn answer(&self, method: &Method, uri: &Uri, headers: &HeaderMap, body: &[u8]) -> Answer {
+    /// Answers one call; `target` is what its header `x-amz-target` says, if it has one.
+    pub fn answer(&self, method: &str, path: &str, target: &str, body: &[u8]) -> Answer {
         let arrived = Instant::now();
         let mut state = self.lock();
-        let (name, answer) = state.answer(method, uri, headers, body);
+        let (name, answer) = state.answer(method, path, target, body);
         state.calls.push(Call { name, arrived, answered: Instant::now() });
         answer
     }
@@ -119,8 +129,7 @@ impl Aws {
 }
 
 impl Held {
-    fn answer(&mut self, method: &Method, uri: &Uri, headers: &HeaderMap, body: &[u8]) -> (String, Answer) {
-        let target = headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
+    fn answer(&mut self, method: &str, path: &str, target: &str, body: &[u8]) -> (String, Answer) {
         if let Some(operation) = target.strip_prefix("DynamoDB_20120810.") {
             let Ok(input) = serde_json::from_slice::<Value>(body) else {
                 return (target.to_owned(), Answer::refusal("SerializationException", json!({})));
@@ -131,11 +140,11 @@ impl Held {
         if let Some(operation) = target.strip_prefix("AmazonSQS.") {
             return (format!("SQS {operation}"), self.queue_answer(operation, body));
         }
-        if uri.path() == "/v2/email/outbound-emails" {
+        if path == "/v2/email/outbound-emails" {
             let answer = Answer::json(StatusCode::OK, &json!({"MessageId": Uuid::new_v4().to_string()}));
             return ("SES SendEmail".to_owned(), answer);
         }
-        let found = if *method == Method::PUT { StatusCode::OK } else { StatusCode::NOT_FOUND };
+        let found = if method == "PUT" { StatusCode::OK } else { StatusCode::NOT_FOUND };
         (format!("S3 {method}"), Answer { status: found, content_type: "application/xml", body: Vec::new() })
     }
 
@@ -180,6 +189,7 @@ pub async fn serve(aws: Aws) -> Result<String> {
 async fn pass(State(aws): State<Aws>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let body: Bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default();
-    let answer = aws.answer(&parts.method, &parts.uri, &parts.headers, &body);
+    let target = parts.headers.get(TARGET).and_then(|target| target.to_str().ok()).unwrap_or_default();
+    let answer = aws.answer(parts.method.as_str(), parts.uri.path(), target, &body);
     (answer.status, [(CONTENT_TYPE, answer.content_type)], Body::from(answer.body)).into_response()
 }

@@ -56,7 +56,9 @@ impl Clients {
         Self::of(loader.http_client(http::client(Trust::Machine)).load().await)
     }
 
-    fn of(config: SdkConfig) -> Self {
+    /// On a configuration of one's own, with its HTTP client and its time limits.
+    #[must_use]
+    pub fn of(config: SdkConfig) -> Self {
         Self { config, dynamodb: OnceLock::new(), sqs: OnceLock::new(), s3: OnceLock::new() }
     }
 
