@@ -42,7 +42,7 @@ impl Clients {
         let mut config = SdkConfig::builder()
             .behavior_version(BehaviorVersion::latest())
             .credentials_provider(SharedCredentialsProvider::new(EnvironmentVariableCredentialsProvider::new()))
-            .region(optional("AWS_REGION").map(Region::new))
+            .region(optional("AWS_REGION").or_else(|| optional("AWS_DEFAULT_REGION")).map(Region::new))
             .timeout_config(timeouts())
             .retry_config(RetryConfig::standard())
             .http_client(http::client(Trust::Amazon));
