@@ -10,7 +10,7 @@ use crate::settings::API_KEYS;
 use crate::{Aws, clients};
 
 /// The key, of a merchant. It opens nothing else.
-pub const KEY: &str = "pt_themeasuredone00_onlyforthebenchonlyforthebenchonlyforthebenchonlyforthebench0000";
+pub const KEY: &str = "pt_themeasuredone00_onlyforthelaptoponlyforthelaptoponlyforthelaptoponlyforthelaptop";
 
 /// Makes the key known to the API that has this AWS.
 pub async fn issue_key(aws: &Aws) -> Result<()> {

@@ -27,7 +27,7 @@ pub fn request(
             "accept": "application/json",
             "authorization": format!("Bearer {key}"),
             "content-type": "application/json",
-            "host": "a1b2c3d4e5.execute-api.ap-southeast-1.amazonaws.com",
+            "host": "api.lioncity.example",
             "user-agent": "bench",
             "x-forwarded-for": "203.0.113.7",
             "x-forwarded-port": "443",
@@ -35,9 +35,9 @@ pub fn request(
         },
         "requestContext": {
             "accountId": "123456789012",
-            "apiId": "a1b2c3d4e5",
-            "domainName": "a1b2c3d4e5.execute-api.ap-southeast-1.amazonaws.com",
-            "domainPrefix": "a1b2c3d4e5",
+            "apiId": "measured",
+            "domainName": "api.lioncity.example",
+            "domainPrefix": "api",
             "http": {
                 "method": method,
                 "path": path,
