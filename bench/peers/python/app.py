@@ -197,7 +197,7 @@ def checked(body: object) -> dict:
             errors.append({"field": name, "message": message})
         else:
             fields[name] = value.strip()
-    errors += [{"field": name, "message": "is not known here"} for name in body]
+    errors += [{"field": name, "message": "is not a known field"} for name in body]
     if errors:
         raise invalid_fields(errors)
     return fields

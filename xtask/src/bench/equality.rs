@@ -134,50 +134,63 @@ impl Made {
     }
 
     fn replaced(&mut self, text: &str) -> String {
+        let joins = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | ':' | '.');
         let mut replaced = String::new();
-        // Words of what ids, numbers and times are made of.
-        for word in text.split_inclusive(|it: char| !it.is_ascii_alphanumeric() && !matches!(it, '-' | ':' | '.')) {
-            let end = word.len() - usize::from(word.ends_with(|it: char| !it.is_ascii_alphanumeric()));
-            let (made, rest) = word.split_at(end);
-            match kind(made) {
-                Some(Kind::Clock) => replaced.push_str("(time)"),
-                Some(Kind::Chance) => {
-                    let digits = made
-                        .rsplit(['L', '-'])
-                        .next()
-                        .filter(|_| made.starts_with("LCL") || made.starts_with("INV"))
-                        .unwrap_or(made);
-                    let place = self.0.iter().position(|known| known == digits).unwrap_or_else(|| {
-                        self.0.push(digits.to_owned());
+        for part in text.split_inclusive(|it| !joins(it)) {
+            let word = part.trim_end_matches(|it| !joins(it));
+            match Word::of(word) {
+                Word::Plain => replaced.push_str(word),
+                Word::Time => replaced.push_str("(time)"),
+                Word::Made(what) => {
+                    let place = self.0.iter().position(|known| known == what).unwrap_or_else(|| {
+                        self.0.push(what.to_owned());
                         self.0.len() - 1
                     });
                     replaced.push_str(&format!("(made {place})"));
                 }
-                None => replaced.push_str(made),
             }
-            replaced.push_str(rest);
+            replaced.push_str(&part[word.len()..]);
         }
         replaced
     }
 }
 
-enum Kind {
-    Chance,
-    Clock,
+#[derive(Debug, PartialEq, Eq)]
+enum Word<'a> {
+    Plain,
+    /// Milliseconds since 1970, as they are or turned round, or RFC 3339.
+    Time,
+    /// An id, or the digits that a parcel's and its invoice's number have in common.
+    Made(&'a str),
 }
 
-fn kind(word: &str) -> Option<Kind> {
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let uuid = word.len() == 36 && word.bytes().filter(|byte| *byte == b'-').count() == 4;
-    let number = word.strip_prefix("LCL").is_some_and(digits);
-    let invoice_number = word.strip_prefix("INV-").is_some_and(|rest| rest.len() > 8);
-    // Milliseconds since 1970, as they are and turned round, and RFC 3339.
-    let clock = (word.len() == 13 && digits(word)) || (word.len() == 24 && word.ends_with('Z') && word.contains('T'));
-    if clock {
-        Some(Kind::Clock)
-    } else if uuid || number || invoice_number {
-        Some(Kind::Chance)
-    } else {
-        None
+impl<'a> Word<'a> {
+    fn of(word: &'a str) -> Self {
+        let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        if (word.len() == 13 && digits(word)) || (word.len() == 24 && word.contains('T') && word.ends_with('Z')) {
+            return Self::Time;
+        }
+        let invoice_number = |rest: &'a str| rest.split_once('-').map(|(_, number)| number);
+        let number = word.strip_prefix("LCL").or_else(|| word.strip_prefix("INV-").and_then(invoice_number));
+        match number {
+            Some(number) if digits(number) => Self::Made(number),
+            _ if word.len() == 36 && word.matches('-').count() == 4 => Self::Made(word),
+            _ => Self::Plain,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_chance_and_the_clock_made_is_told_apart_by_where_it_stands_alone() {
+        let mut made = Made::default();
+        let id = "6f1d2f0c-59a7-4b1e-9c55-1b8e0a4d7e21";
+        let row = json!({"a": format!("/api/parcels/{id}"), "b": "INV-2026-48291057 … LCL48291057", "c": "2026-11-30T01:02:03.456Z"});
+        let expected = json!({"a": "/api/parcels/(made 0)", "b": "(made 1) … (made 1)", "c": "(time)"});
+        assert_eq!(made.without_chance(row), expected);
+        assert_eq!(made.without_chance(json!([id, "1796000400000#x", 7])), json!(["(made 0)", "(time)#x", 7]));
     }
 }
