@@ -66,6 +66,7 @@ impl Api {
             keys: KeyRing::new(shared.clone()),
             create_parcels: shared.clone(),
             read_parcels: shared.clone(),
+            show_parcels: shared.clone(),
             record_events: shared.clone(),
             read_answers: shared.clone(),
             expect_proofs: shared.clone(),

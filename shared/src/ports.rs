@@ -20,7 +20,7 @@ pub use delivery::{AddSuppression, ReadSuppressions, RecordDelivery, RemoveSuppr
 pub use failed_invoices::{FailedInvoice, FailedPage, FailedPageEnd, ListFailedInvoices};
 pub use parcels::{
     CreateParcels, EventRecording, IdempotencyClaim, PageEnd, ParcelCreation, ParcelPage, ParcelSelection,
-    ParcelSummary, ReadAnswers, ReadParcels, RecordEvents, SeenParcel, StoredAnswer,
+    ParcelSummary, ReadAnswers, ReadParcels, RecordEvents, SeenParcel, ShowParcels, ShownParcel, StoredAnswer,
 };
 pub use proofs::{ExpectProofs, KeepProofs, SignedUpload};
 pub use throughput::{

@@ -25,8 +25,8 @@ use lambda_runtime::Context;
 use local_stack::{MERCHANT_KEY, StackAddresses};
 use mail_events::MailEvents;
 use parceltrack::aws::{
-    ApiKeyTable, Clients, DeadLetterQueue, InvoiceBucket, InvoiceTable, ParcelTable, ProofBucket, SuppressionTable,
-    ThroughputTable, TicketQueue,
+    ApiKeyTable, Clients, DeadLetterQueue, InvoiceBucket, InvoiceTable, ParcelTable, ProofBucket, ShownParcels,
+    SuppressionTable, ThroughputTable, TicketQueue,
 };
 use parceltrack::clock::SystemClock;
 use parceltrack::domain::{
@@ -200,6 +200,12 @@ impl Stack {
         )
     }
 
+    /// The tables of parcels and invoices, as a look at a parcel reads them.
+    pub fn shown_parcels(&self) -> ShownParcels {
+        let table = |output| self.addresses.output(output).unwrap().to_owned();
+        ShownParcels::new(self.clients.dynamodb(), table("ParcelsTableName"), table("InvoicesTableName"))
+    }
+
     /// The bucket of PDFs.
     pub fn bucket(&self) -> InvoiceBucket {
         InvoiceBucket::new(self.clients.s3(), self.addresses.output("InvoicesBucketName").unwrap().to_owned())
@@ -249,6 +255,7 @@ impl Stack {
             keys: KeyRing::new(keys),
             create_parcels: parcels.clone(),
             read_parcels: parcels.clone(),
+            show_parcels: Arc::new(self.shown_parcels()),
             record_events: parcels.clone(),
             read_answers: parcels.clone(),
             expect_proofs: parcels,

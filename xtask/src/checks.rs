@@ -15,7 +15,7 @@ use tokio::process::Command;
 
 use crate::api::Api;
 use crate::interrupt::interruptible;
-use crate::{chaos, drill, progress, root, rush, smoke, target, template};
+use crate::{chaos, drill, instructions, progress, root, rush, smoke, target, template};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -33,6 +33,8 @@ enum Step {
     Build,
     /// Unit tests, and the tests of each function against a local stack
     Tests,
+    /// How many instructions the busiest paths take
+    Instructions,
     /// Requests by chance and at the bounds, from the `OpenAPI` document, against a local stack
     Contract,
     /// The pages, in Chromium, against a local stack
@@ -90,6 +92,7 @@ impl Step {
             Self::Tools => tools().await,
             Self::Build => cargo(root, &["test", "--workspace", "--no-run"]).status_ok().await,
             Self::Tests => tests(root).await,
+            Self::Instructions => instructions::check(root).await,
             Self::Contract => contract(root).await,
             Self::Page => page(root).await,
             Self::Smoke => smoke::run(&target::Arguments::default()).await,
@@ -116,6 +119,9 @@ async fn tools() -> Result<()> {
     }
     if !runs("qpdf", "--version").await {
         packages.push("qpdf");
+    }
+    if cfg!(target_os = "linux") && !runs("valgrind", "--version").await {
+        packages.push("valgrind");
     }
     if chromium().await.is_none() {
         packages.push("chromium");
@@ -237,7 +243,7 @@ async fn deny(root: &Path, checks: &[&str]) -> Result<()> {
     deny.status_ok().await
 }
 
-fn cargo(root: &Path, arguments: &[&str]) -> Command {
+pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut command = Command::new(cargo);
     command.args(arguments).current_dir(root);

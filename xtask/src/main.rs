@@ -1,12 +1,14 @@
-//! The developer's commands: `cargo xtask up`, `smoke`, `drill`, `chaos`, `rush`, `sam-local`, `test`.
+//! The developer's commands: `cargo xtask up`, `smoke`, `drill`, `chaos`, `rush`, `sam-local`, `bench`, `test`.
 
 #![allow(clippy::print_stdout, reason = "a command line speaks through its output")]
 
 mod api;
+mod bench;
 mod chaos;
 mod checks;
 mod drill;
 mod glibc;
+mod instructions;
 mod interrupt;
 mod invoice;
 mod openapi;
@@ -49,6 +51,10 @@ enum Command {
     Invoice(invoice::Arguments),
     /// Write the API's `OpenAPI` document and its page
     Openapi,
+    /// What users feel and pay for, measured beside what they would use instead; writes docs/performance.md
+    Bench(bench::Arguments),
+    /// How many instructions the busiest paths take, against what was accepted; Linux only
+    Instructions(instructions::Arguments),
     /// Every test there is
     Test(checks::Arguments),
 }
@@ -64,6 +70,8 @@ async fn main() -> ExitCode {
         Command::SamLocal(arguments) => sam_local::run(&arguments).await,
         Command::Invoice(arguments) => invoice::run(&arguments).await,
         Command::Openapi => openapi::run(),
+        Command::Bench(arguments) => bench::run(&arguments).await,
+        Command::Instructions(arguments) => instructions::run(&arguments).await,
         Command::Test(arguments) => checks::run(&arguments).await,
     };
     match result {

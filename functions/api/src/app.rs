@@ -6,7 +6,7 @@ use parceltrack::domain::{Billing, TrackingNumber};
 use parceltrack::ports::{
     Clock, CreateInvoices, CreateParcels, DrawTrackingNumber, ExpectProofs, KeepProofs, LinkToPdf, ListFailedInvoices,
     ReadAnswers, ReadInvoices, ReadParcels, ReadSuppressions, ReaddressInvoices, RecordEvents, ReopenInvoices,
-    SendTicket,
+    SendTicket, ShowParcels,
 };
 
 use crate::KeyRing;
@@ -21,6 +21,8 @@ pub struct App {
     pub create_parcels: Arc<dyn CreateParcels>,
     /// Reads parcels.
     pub read_parcels: Arc<dyn ReadParcels>,
+    /// Shows parcels with their invoices.
+    pub show_parcels: Arc<dyn ShowParcels>,
     /// Moves parcels along.
     pub record_events: Arc<dyn RecordEvents>,
     /// Knows the answers to idempotency keys.

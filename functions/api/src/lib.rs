@@ -24,6 +24,7 @@ mod queue;
 mod settings;
 mod signed_link;
 mod tracking;
+mod wiring;
 
 pub use app::{App, RandomTrackingNumbers};
 pub use docs::STYLE as DOCS_STYLE;

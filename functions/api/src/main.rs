@@ -1,14 +1,9 @@
 //! Reads settings, builds clients once, wires, runs.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use api::{App, KeyRing, Latest, QueueWatch, RandomTrackingNumbers, Settings, router, serve};
-use parceltrack::aws::{
-    ApiKeyTable, Clients, DeadLetterQueue, InvoiceBucket, InvoiceTable, ParcelTable, ProofBucket, SuppressionTable,
-    ThroughputTable, TicketQueue,
-};
-use parceltrack::clock::SystemClock;
+use api::{App, Settings, router, serve};
+use parceltrack::aws::{Clients, InvoiceTable, TicketQueue};
 use parceltrack::telemetry;
 
 #[tokio::main(flavor = "current_thread")]
@@ -19,51 +14,11 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), lambda_http::Error> {
     let settings = Settings::from_env()?;
-    let clients = Clients::from_env().await;
-    let invoices = InvoiceTable::new(clients.dynamodb(), settings.invoices_table);
-    invoices.warm_up().await;
-    let (invoices, parcels) = (
-        Arc::new(invoices),
-        Arc::new(ParcelTable::new(
-            clients.dynamodb(),
-            settings.parcels_table,
-            settings.tracking_numbers_table,
-            settings.idempotency_table,
-        )),
-    );
-    let tickets = Arc::new(TicketQueue::new(clients.sqs(), settings.tickets_queue_url));
-    let throughput = Arc::new(ThroughputTable::new(clients.dynamodb(), settings.throughput_table));
-    let queue = QueueWatch {
-        backlog: invoices.clone(),
-        tickets: tickets.clone(),
-        dead_letters: Arc::new(DeadLetterQueue::new(clients.sqs(), settings.dead_letter_queue_url)),
-        sends: throughput.clone(),
-        provider: throughput.clone(),
-        history: throughput,
-        clock: Arc::new(SystemClock),
-        rate: settings.mail_rate,
-        latest: Latest::default(),
-    };
-    let app = App {
-        keys: KeyRing::new(Arc::new(ApiKeyTable::new(clients.dynamodb(), settings.api_keys_table))),
-        create_parcels: parcels.clone(),
-        read_parcels: parcels.clone(),
-        record_events: parcels.clone(),
-        read_answers: parcels.clone(),
-        expect_proofs: parcels,
-        proofs: Arc::new(ProofBucket::new(clients.s3(), settings.proofs_bucket)),
-        create_invoices: invoices.clone(),
-        read_invoices: invoices.clone(),
-        reopen_invoices: invoices.clone(),
-        readdress_invoices: invoices.clone(),
-        suppressions: Arc::new(SuppressionTable::new(clients.dynamodb(), settings.suppressions_table)),
-        failed_invoices: invoices,
-        tickets,
-        pdf_links: Arc::new(InvoiceBucket::new(clients.s3(), settings.invoices_bucket)),
-        tracking_numbers: Arc::new(RandomTrackingNumbers),
-        queue: Arc::new(queue),
-        clock: Arc::new(SystemClock),
-        billing: settings.billing,
-    };
-    serve(router(app, &settings.allowed_origins)).await
+    let clients = Clients::from_env();
+    // While Lambda gives the process its most: it is started with more than it is paid for.
+    let invoices = InvoiceTable::new(clients.dynamodb(), settings.invoices_table.clone());
+    let tickets = TicketQueue::new(clients.sqs(), settings.tickets_queue_url.clone());
+    tokio::join!(invoices.warm_up(), tickets.warm_up());
+    let allowed_origins = settings.allowed_origins.clone();
+    serve(router(App::on_aws(settings, &clients), &allowed_origins)).await
 }

@@ -22,7 +22,7 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), lambda_runtime::Error> {
     let settings = Settings::from_env()?;
-    let clients = Clients::from_env().await;
+    let clients = Clients::from_env();
     let invoices = InvoiceTable::new(clients.dynamodb(), settings.invoices_table);
     invoices.warm_up().await;
     let mail: Arc<dyn SendMail> = match settings.mail_provider {

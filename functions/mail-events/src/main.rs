@@ -18,7 +18,7 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), lambda_runtime::Error> {
     let (invoices, suppressions) = (required("INVOICES_TABLE")?, required("SUPPRESSIONS_TABLE")?);
     let dead_letters = required("DEAD_LETTER_QUEUE_URL")?;
-    let clients = Clients::from_env().await;
+    let clients = Clients::from_env();
     let invoices = Arc::new(InvoiceTable::new(clients.dynamodb(), invoices));
     let mail_events = Arc::new(MailEvents {
         read_invoices: invoices.clone(),

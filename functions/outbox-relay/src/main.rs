@@ -20,7 +20,7 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), lambda_runtime::Error> {
     let (table, queue) = (required("INVOICES_TABLE")?, required("TICKETS_QUEUE_URL")?);
     let throughput = required("THROUGHPUT_TABLE")?;
-    let clients = Clients::from_env().await;
+    let clients = Clients::from_env();
     let throughput = Arc::new(ThroughputTable::new(clients.dynamodb(), throughput));
     let invoices = Arc::new(InvoiceTable::new(clients.dynamodb(), table));
     let relay = Arc::new(Relay {

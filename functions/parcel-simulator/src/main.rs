@@ -18,7 +18,7 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), lambda_runtime::Error> {
     let table = required("PARCELS_TABLE")?;
-    let clients = Clients::from_env().await;
+    let clients = Clients::from_env();
     let parcels = Arc::new(ParcelTable::for_moving(clients.dynamodb(), table));
     let simulator =
         Arc::new(Simulator { read_parcels: parcels.clone(), record_events: parcels, clock: Arc::new(SystemClock) });

@@ -2,12 +2,13 @@
 
 use async_trait::async_trait;
 use parceltrack::domain::{
-    OwnerId, Parcel, ParcelId, PhotoSize, PhotoType, ProofOfDelivery, Timestamp, TrackingEvent, TrackingNumber,
+    InvoiceId, OwnerId, Parcel, ParcelId, PhotoSize, PhotoType, ProofOfDelivery, Timestamp, TrackingEvent,
+    TrackingNumber,
 };
 use parceltrack::ports::{
     CreateParcels, DrawTrackingNumber, EventRecording, ExpectProofs, IdempotencyClaim, KeepProofs, PageEnd,
-    ParcelCreation, ParcelPage, ParcelSelection, ParcelSummary, PortError, ReadAnswers, ReadParcels, RecordEvents,
-    SeenParcel, SignedUpload, StoredAnswer,
+    ParcelCreation, ParcelPage, ParcelSelection, ParcelSummary, PortError, ReadAnswers, ReadInvoices as _, ReadParcels,
+    RecordEvents, SeenParcel, ShowParcels, ShownParcel, SignedUpload, StoredAnswer,
 };
 
 use super::{Ports, unavailable};
@@ -97,6 +98,16 @@ impl ReadParcels for Ports {
     ) -> Result<ParcelPage, PortError> {
         let parcels = self.gate.world().parcels.rows().iter().cloned().map(ParcelSummary::from).collect();
         Ok(ParcelPage { parcels, end: None })
+    }
+}
+
+#[async_trait]
+impl ShowParcels for Ports {
+    /// As two reads, which may see more than one call would.
+    async fn shown(&self, id: ParcelId) -> Result<Option<ShownParcel>, PortError> {
+        let Some(parcel) = self.parcel(id).await? else { return Ok(None) };
+        let invoice = self.summaries(&[InvoiceId::of_parcel(id)]).await?.pop();
+        Ok(Some(ShownParcel { parcel, invoice }))
     }
 }
 

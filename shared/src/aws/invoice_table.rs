@@ -5,8 +5,6 @@ mod delivery;
 mod failed;
 mod reopening;
 
-use std::time::Duration;
-
 use async_trait::async_trait;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::error::SdkError;
@@ -16,6 +14,7 @@ use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
 use aws_sdk_dynamodb::types::{KeysAndAttributes, ReturnValue, ReturnValuesOnConditionCheckFailure};
 use serde::{Deserialize, Serialize};
 
+use super::batch_read::batch_read;
 use super::failure::port_error;
 use super::row::{Row, attribute, from_row, number, text, to_row};
 use crate::domain::{
@@ -31,9 +30,6 @@ const BY_DUE: &str = "by-due";
 
 /// How many due invoices one read of the index brings.
 const DUE_PAGE: i32 = 100;
-
-/// How often the rest of a batch read that DynamoDB left out is asked for, at most.
-const BATCH_TRIES: u32 = 5;
 
 /// The table of invoices.
 #[derive(Clone, Debug)]
@@ -236,53 +232,38 @@ impl ReadInvoices for InvoiceTable {
     }
 
     async fn summaries(&self, ids: &[InvoiceId]) -> Result<Vec<InvoiceSummary>, PortError> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct SummaryRow {
-            invoice_id: InvoiceId,
-            status: InvoiceStatus,
-            reason: Option<String>,
+        if ids.is_empty() {
+            return Ok(Vec::new());
         }
-
-        let mut summaries = Vec::with_capacity(ids.len());
-        let mut keys: Vec<Row> = ids.iter().map(|id| [("invoiceId".to_owned(), text(id))].into()).collect();
-        for attempt in 0..BATCH_TRIES {
-            if keys.is_empty() {
-                return Ok(summaries);
-            }
-            if attempt > 0 {
-                tokio::time::sleep(Duration::from_millis(fastrand::u64(10..=40) << attempt)).await;
-            }
-            let wanted = KeysAndAttributes::builder()
-                .set_keys(Some(std::mem::take(&mut keys)))
-                .projection_expression("invoiceId, #status, reason")
-                .expression_attribute_names("#status", "status")
-                .build()
-                .map_err(|error| PortError::Broken(error.to_string()))?;
-            let answer = self
-                .client
-                .batch_get_item()
-                .request_items(&self.name, wanted)
-                .send()
-                .await
-                .map_err(|error| port_error(&error))?;
-            for row in answer.responses.unwrap_or_default().remove(&self.name).unwrap_or_default() {
-                let row: SummaryRow = from_row(row)?;
-                summaries.push(InvoiceSummary { id: row.invoice_id, status: row.status, reason: row.reason });
-            }
-            keys = answer
-                .unprocessed_keys
-                .unwrap_or_default()
-                .remove(&self.name)
-                .map(|left| left.keys)
-                .unwrap_or_default();
-        }
-        if keys.is_empty() {
-            Ok(summaries)
-        } else {
-            Err(PortError::Unavailable("a batch read stayed incomplete".to_owned()))
-        }
+        let wanted = [(self.name.clone(), summaries_wanted(ids)?)].into();
+        let rows = batch_read(&self.client, wanted).await?;
+        rows.into_values().flatten().map(summary).collect()
     }
+}
+
+/// The part of these invoices that a list shows, for a batch read.
+pub(super) fn summaries_wanted(ids: &[InvoiceId]) -> Result<KeysAndAttributes, PortError> {
+    let keys = ids.iter().map(|id| [("invoiceId".to_owned(), text(id))].into()).collect();
+    KeysAndAttributes::builder()
+        .set_keys(Some(keys))
+        .projection_expression("invoiceId, #status, reason")
+        .expression_attribute_names("#status", "status")
+        .build()
+        .map_err(|error| PortError::Broken(error.to_string()))
+}
+
+/// What a row of [`summaries_wanted`] says.
+pub(super) fn summary(row: Row) -> Result<InvoiceSummary, PortError> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct SummaryRow {
+        invoice_id: InvoiceId,
+        status: InvoiceStatus,
+        reason: Option<String>,
+    }
+
+    let SummaryRow { invoice_id, status, reason } = from_row(row)?;
+    Ok(InvoiceSummary { id: invoice_id, status, reason })
 }
 
 /// Sends an update; if its condition failed, the row as it is (empty where there is none).

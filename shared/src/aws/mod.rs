@@ -1,6 +1,7 @@
-//! The ports on AWS. `AWS_ENDPOINT_URL`, which the SDK itself reads, is all that sets the laptop apart.
+//! The ports on AWS. `AWS_ENDPOINT_URL` is all that sets the laptop apart.
 
 mod api_key_table;
+mod batch_read;
 mod bucket;
 mod clients;
 mod dead_letters;
@@ -12,6 +13,7 @@ mod queue_depth;
 mod row;
 mod secret;
 mod ses;
+mod shown_parcels;
 mod suppression_table;
 mod throughput_table;
 mod ticket_queue;
@@ -25,6 +27,7 @@ pub use parcel_table::ParcelTable;
 pub use proof_bucket::ProofBucket;
 pub use secret::secret_text;
 pub use ses::{INVOICE_TAG, Ses};
+pub use shown_parcels::ShownParcels;
 pub use suppression_table::SuppressionTable;
 pub use throughput_table::ThroughputTable;
 pub use ticket_queue::{REQUEST_ATTRIBUTE, TicketQueue};

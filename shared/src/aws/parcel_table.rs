@@ -8,6 +8,8 @@ mod transaction;
 
 use aws_sdk_dynamodb::Client;
 
+pub(super) use reading::parcel_of_row;
+
 /// The names of the three tables that a parcel's creation writes to.
 #[derive(Clone, Debug)]
 pub struct ParcelTable {

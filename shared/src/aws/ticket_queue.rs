@@ -27,6 +27,13 @@ impl TicketQueue {
     pub fn new(client: Client, url: String) -> Self {
         Self { client, url }
     }
+
+    /// Opens a connection, so that the first ticket need not wait for it. Failure is left for that ticket to meet.
+    pub async fn warm_up(&self) {
+        if let Err(error) = self.depth().await {
+            tracing::warn!(%error, "the queue of tickets did not answer at start");
+        }
+    }
 }
 
 #[async_trait]

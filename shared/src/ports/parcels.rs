@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use super::PortError;
+use super::{InvoiceSummary, PortError};
 use crate::domain::{
     EmailAddress, OwnerId, Parcel, ParcelId, ParcelStatus, PostalCode, SearchPrefix, Text, Timestamp, TrackingEvent,
     TrackingNumber, Weight,
@@ -172,6 +172,22 @@ pub trait ReadParcels: Send + Sync {
         limit: u16,
         after: Option<&PageEnd>,
     ) -> Result<ParcelPage, PortError>;
+}
+
+/// A parcel, and how far its invoice is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShownParcel {
+    /// The parcel.
+    pub parcel: Parcel,
+    /// Its invoice, if there is one. May lag a little.
+    pub invoice: Option<InvoiceSummary>,
+}
+
+/// Shows parcels (API).
+#[async_trait]
+pub trait ShowParcels: Send + Sync {
+    /// The parcel with this id and its invoice, in one call.
+    async fn shown(&self, id: ParcelId) -> Result<Option<ShownParcel>, PortError>;
 }
 
 /// A parcel as somebody who is about to move it has seen it.

@@ -26,7 +26,7 @@ const FUNCTIONS: [(&str, &str, &str); 5] = [
 type Permission = (&'static str, &'static str);
 
 /// What a call of a port comes to: the port, its method, and each permission that it needs.
-const CALLS: [(&str, &str, &[Permission]); 44] = [
+const CALLS: &[(&str, &str, &[Permission])] = &[
     ("ReadApiKeys", "api_key", &[("dynamodb:GetItem", "ApiKeysTable")]),
     ("ReadApiKeys", "note_use", &[("dynamodb:UpdateItem", "ApiKeysTable")]),
     (
@@ -41,6 +41,7 @@ const CALLS: [(&str, &str, &[Permission]); 44] = [
     ("ReadParcels", "parcel", &[("dynamodb:GetItem", "ParcelsTable")]),
     ("ReadParcels", "numbered", &[("dynamodb:GetItem", "TrackingNumbersTable")]),
     ("ReadParcels", "parcels_of", &[("dynamodb:Query", "ParcelsTable/index/by-*")]),
+    ("ShowParcels", "shown", &[("dynamodb:BatchGetItem", "ParcelsTable"), ("dynamodb:BatchGetItem", "InvoicesTable")]),
     ("RecordEvents", "record", &[("dynamodb:UpdateItem", "ParcelsTable")]),
     ("ReadAnswers", "answer", &[("dynamodb:GetItem", "IdempotencyTable")]),
     ("ExpectProofs", "expect_proof", &[("dynamodb:UpdateItem", "ParcelsTable")]),

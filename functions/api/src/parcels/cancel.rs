@@ -42,5 +42,5 @@ pub(crate) async fn cancel(
         Err(problem) => return Err(problem),
     };
     let invoice = app.read_invoices.summaries(&[InvoiceId::of_parcel(id)]).await?.pop();
-    get::shown(&app, parcel, invoice).await.map(Json)
+    get::with_proof(&app, parcel, invoice).await.map(Json)
 }

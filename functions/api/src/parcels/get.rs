@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use parceltrack::domain::{InvoiceId, Parcel};
+use parceltrack::domain::Parcel;
 use parceltrack::ports::InvoiceSummary;
 
 use super::PathParcel;
@@ -18,7 +18,11 @@ pub(crate) fn of_caller(parcel: Option<Parcel>, caller: &Caller) -> Result<Parce
 }
 
 /// The parcel with all that a look at it shows.
-pub(super) async fn shown(app: &App, parcel: Parcel, invoice: Option<InvoiceSummary>) -> Result<ParcelOut, Problem> {
+pub(super) async fn with_proof(
+    app: &App,
+    parcel: Parcel,
+    invoice: Option<InvoiceSummary>,
+) -> Result<ParcelOut, Problem> {
     let proof = match parcel.proof_expected_since {
         Some(_) => app.proofs.proof(parcel.id).await?,
         None => None,
@@ -42,8 +46,7 @@ pub(crate) async fn get(
     Allowed { caller, .. }: Allowed<ManageParcels>,
     PathParcel(id): PathParcel,
 ) -> Result<Json<ParcelOut>, Problem> {
-    let invoice_id = [InvoiceId::of_parcel(id)];
-    let (parcel, invoices) = tokio::join!(app.read_parcels.parcel(id), app.read_invoices.summaries(&invoice_id));
-    let parcel = of_caller(parcel?, &caller)?;
-    shown(&app, parcel, invoices?.pop()).await.map(Json)
+    let shown = app.show_parcels.shown(id).await?;
+    let (parcel, invoice) = shown.map_or((None, None), |shown| (Some(shown.parcel), shown.invoice));
+    with_proof(&app, of_caller(parcel, &caller)?, invoice).await.map(Json)
 }

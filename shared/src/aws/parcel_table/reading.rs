@@ -74,6 +74,11 @@ impl ParcelTable {
     }
 }
 
+/// The parcel that stands in a row.
+pub(in crate::aws) fn parcel_of_row(row: Row) -> Result<Parcel, PortError> {
+    from_row::<ParcelRow>(row).map(Parcel::from)
+}
+
 #[async_trait]
 impl ReadParcels for ParcelTable {
     async fn parcel(&self, id: ParcelId) -> Result<Option<Parcel>, PortError> {
@@ -86,7 +91,7 @@ impl ReadParcels for ParcelTable {
             .send()
             .await
             .map_err(|error| port_error(&error))?;
-        answer.item.map(|row| from_row::<ParcelRow>(row).map(Parcel::from)).transpose()
+        answer.item.map(parcel_of_row).transpose()
     }
 
     async fn numbered(&self, number: &TrackingNumber) -> Result<Option<ParcelId>, PortError> {

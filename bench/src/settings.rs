@@ -1,0 +1,66 @@
+//! What the functions must be told, so that they find [`Aws`](crate::Aws): one set of variables for all of them.
+
+use std::collections::BTreeMap;
+
+/// The table of API keys.
+pub(crate) const API_KEYS: &str = "api-keys";
+
+/// The tables of template.yaml by the variable that names them to the functions, with the attributes of their keys.
+pub(crate) const TABLES: [(&str, &str, &[&str]); 7] = [
+    ("API_KEYS_TABLE", API_KEYS, &["keyId"]),
+    ("PARCELS_TABLE", "parcels", &["parcelId"]),
+    ("TRACKING_NUMBERS_TABLE", "tracking-numbers", &["trackingNumber"]),
+    ("IDEMPOTENCY_TABLE", "idempotency", &["idempotencyKey"]),
+    ("INVOICES_TABLE", "invoices", &["invoiceId"]),
+    ("SUPPRESSIONS_TABLE", "suppressions", &["addressHash"]),
+    ("THROUGHPUT_TABLE", "throughput", &["counter", "slot"]),
+];
+
+/// The rest, apart from where AWS is.
+const OTHERS: [(&str, &str); 25] = [
+    ("AWS_ACCESS_KEY_ID", "bench"),
+    ("AWS_SECRET_ACCESS_KEY", "bench"),
+    ("AWS_REGION", "ap-southeast-1"),
+    ("AWS_DEFAULT_REGION", "ap-southeast-1"),
+    ("AWS_LAMBDA_FUNCTION_NAME", "bench"),
+    ("AWS_LAMBDA_FUNCTION_VERSION", "1"),
+    ("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "256"),
+    ("AWS_LAMBDA_LOG_LEVEL", "INFO"),
+    ("STACK_NAME", "bench"),
+    ("INVOICES_BUCKET", "invoices"),
+    ("PROOFS_BUCKET", "proofs"),
+    ("DELIVERY_FEE", "12.50"),
+    ("SELLER_NAME", "Lion City Logistics Pte Ltd"),
+    ("SELLER_ADDRESS", "8 Changi South Street 1, Singapore 486111"),
+    ("SELLER_GST_NUMBER", "M9-0001234-5"),
+    ("SELLER_UEN", "201912345K"),
+    ("SELLER_EMAIL", "billing@lioncity.example"),
+    ("PAYMENT_TERMS_DAYS", "14"),
+    ("MAIL_FROM", "invoices@lioncity.example"),
+    ("MAIL_PROVIDER", "ses"),
+    ("SES_CONFIGURATION_SET", "bench"),
+    ("PUBLIC_URL", "https://api.lioncity.example"),
+    ("LEASE_SECONDS", "45"),
+    ("VISIBILITY_SECONDS", "60"),
+    ("MAX_RECEIVE_COUNT", "8"),
+];
+
+/// No mail waits for its turn: what is measured is the work.
+const MAILS_PER_SECOND: &str = "100000";
+
+/// The environment of a function whose AWS is at this URL.
+pub fn variables(aws_url: &str) -> BTreeMap<String, String> {
+    let mut variables: BTreeMap<String, String> =
+        OTHERS.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    variables.extend(TABLES.iter().map(|(variable, table, _)| ((*variable).to_owned(), (*table).to_owned())));
+    for (name, value) in [
+        ("AWS_ENDPOINT_URL", aws_url.to_owned()),
+        ("TICKETS_QUEUE_URL", format!("{aws_url}/123456789012/tickets")),
+        ("DEAD_LETTER_QUEUE_URL", format!("{aws_url}/123456789012/dead-letters")),
+        ("MAILS_PER_SECOND", MAILS_PER_SECOND.to_owned()),
+        ("WORKER_CONCURRENCY", "1".to_owned()),
+    ] {
+        variables.insert(name.to_owned(), value);
+    }
+    variables
+}

@@ -1,0 +1,64 @@
+//! The API on AWS.
+
+use std::sync::Arc;
+
+use parceltrack::aws::{
+    ApiKeyTable, Clients, DeadLetterQueue, InvoiceBucket, InvoiceTable, ParcelTable, ProofBucket, ShownParcels,
+    SuppressionTable, ThroughputTable, TicketQueue,
+};
+use parceltrack::clock::SystemClock;
+
+use crate::{App, KeyRing, Latest, QueueWatch, RandomTrackingNumbers, Settings};
+
+impl App {
+    /// On these clients, with the tables, queues and buckets of the settings.
+    #[must_use]
+    pub fn on_aws(settings: Settings, clients: &Clients) -> Self {
+        let invoices = Arc::new(InvoiceTable::new(clients.dynamodb(), settings.invoices_table.clone()));
+        let parcels = Arc::new(ParcelTable::new(
+            clients.dynamodb(),
+            settings.parcels_table.clone(),
+            settings.tracking_numbers_table,
+            settings.idempotency_table,
+        ));
+        let tickets = Arc::new(TicketQueue::new(clients.sqs(), settings.tickets_queue_url));
+        let throughput = Arc::new(ThroughputTable::new(clients.dynamodb(), settings.throughput_table));
+        let queue = QueueWatch {
+            backlog: invoices.clone(),
+            tickets: tickets.clone(),
+            dead_letters: Arc::new(DeadLetterQueue::new(clients.sqs(), settings.dead_letter_queue_url)),
+            sends: throughput.clone(),
+            provider: throughput.clone(),
+            history: throughput,
+            clock: Arc::new(SystemClock),
+            rate: settings.mail_rate,
+            latest: Latest::default(),
+        };
+        Self {
+            keys: KeyRing::new(Arc::new(ApiKeyTable::new(clients.dynamodb(), settings.api_keys_table))),
+            create_parcels: parcels.clone(),
+            read_parcels: parcels.clone(),
+            show_parcels: Arc::new(ShownParcels::new(
+                clients.dynamodb(),
+                settings.parcels_table,
+                settings.invoices_table,
+            )),
+            record_events: parcels.clone(),
+            read_answers: parcels.clone(),
+            expect_proofs: parcels,
+            proofs: Arc::new(ProofBucket::new(clients.s3(), settings.proofs_bucket)),
+            create_invoices: invoices.clone(),
+            read_invoices: invoices.clone(),
+            reopen_invoices: invoices.clone(),
+            readdress_invoices: invoices.clone(),
+            suppressions: Arc::new(SuppressionTable::new(clients.dynamodb(), settings.suppressions_table)),
+            failed_invoices: invoices,
+            tickets,
+            pdf_links: Arc::new(InvoiceBucket::new(clients.s3(), settings.invoices_bucket)),
+            tracking_numbers: Arc::new(RandomTrackingNumbers),
+            queue: Arc::new(queue),
+            clock: Arc::new(SystemClock),
+            billing: settings.billing,
+        }
+    }
+}
