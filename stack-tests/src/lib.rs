@@ -371,7 +371,8 @@ impl Stack {
 pub async fn create_invoice(invoices: &InvoiceTable, email: &str, due: Timestamp) -> InvoiceId {
     let content = content(email);
     let id = content.id;
-    invoices.create(&NewInvoice { content, due, link_secret: LinkSecret(Uuid::new_v4()) }).await.unwrap();
+    let (link_secret, correlation_id) = (LinkSecret(Uuid::new_v4()), Uuid::new_v4().into());
+    invoices.create(&NewInvoice { content, due, link_secret, correlation_id }).await.unwrap();
     id
 }
 

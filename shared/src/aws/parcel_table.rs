@@ -8,6 +8,8 @@ mod transaction;
 
 use aws_sdk_dynamodb::Client;
 
+pub(super) use rows::ParcelStoryRow;
+
 /// The names of the three tables that a parcel's creation writes to.
 #[derive(Clone, Debug)]
 pub struct ParcelTable {

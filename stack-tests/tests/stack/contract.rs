@@ -204,7 +204,9 @@ impl Callers {
     fn new() -> Self {
         let content = content(ADDRESSES[0]);
         let now = content.created_at;
-        let new = NewInvoice { content, due: now + Duration::from_mins(1), link_secret: LinkSecret(Uuid::nil()) };
+        let due = now + Duration::from_mins(1);
+        let (link_secret, correlation_id) = (LinkSecret(Uuid::nil()), Uuid::nil().into());
+        let new = NewInvoice { content, due, link_secret, correlation_id };
         Self { new, now, granted: BTreeMap::new(), due: None, last: None }
     }
 
@@ -274,6 +276,7 @@ impl Callers {
                 letter: letter.map(|number| LetterId(format!("letter {number}"))),
                 address: number.map(new_address),
                 reason: "by an operator".to_owned(),
+                correlation_id: None,
                 due: self.after(60),
                 now,
             }),
