@@ -16,7 +16,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), lambda_runtime::Error> {
-    let (bus, dead_letters) = (required("EVENT_BUS_NAME")?, required("DEAD_LETTER_QUEUE_URL")?);
+    let (bus, dead_letters) = (required("DOMAIN_EVENTS_BUS")?, required("DOMAIN_EVENTS_DEAD_LETTER_QUEUE_URL")?);
     let clients = Clients::from_env().await;
     let teller = Arc::new(Teller {
         events: Arc::new(EventBus::new(clients.eventbridge(), bus)),
