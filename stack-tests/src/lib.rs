@@ -293,7 +293,7 @@ impl Stack {
     }
 
     /// The name of a new table with the keys and indexes of the deployed one.
-    async fn own_table(&self, name_output: &str) -> String {
+    pub async fn own_table(&self, name_output: &str) -> String {
         let dynamodb = self.clients.dynamodb();
         let deployed = self.addresses.output(name_output).unwrap();
         let deployed = dynamodb.describe_table().table_name(deployed).send().await.unwrap().table.unwrap();
