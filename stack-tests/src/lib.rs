@@ -117,6 +117,14 @@ impl Stack {
         assert!(answer.headers().contains_key("x-amz-function-error"), "{}", answer.text().await.unwrap());
     }
 
+    /// A call of Lambda's own API, at this path below its version.
+    pub async fn lambda(&self, method: Method, path: &str, body: &Value) -> Value {
+        let url = format!("{}/2015-03-31/{path}", self.addresses.emulator_url);
+        let answer = self.signed("lambda", self.http.request(method, url)).body(body.to_string()).send().await.unwrap();
+        assert!(answer.status().is_success(), "{path}: {}", answer.text().await.unwrap());
+        answer.json().await.unwrap()
+    }
+
     async fn invocation(&self, function: &str, event: &Value) -> reqwest::Response {
         let url = format!("{}/2015-03-31/functions/{function}/invocations", self.addresses.emulator_url);
         self.signed("lambda", self.http.post(url)).body(event.to_string()).send().await.unwrap()

@@ -110,7 +110,7 @@ fn check(expected: &Expected, answer: &Value) -> Result<String> {
         Expected::Answer(wanted) => {
             ensure!(answer == wanted, "{wanted} was expected");
             Ok(match answer["batchItemFailures"].as_array() {
-                Some(failures) => format!("{} tickets come back", failures.len()),
+                Some(failures) => format!("{} records come back", failures.len()),
                 None => answer.to_string(),
             })
         }

@@ -1,6 +1,7 @@
 //! Events of the deployed function, as a listener on the deployed bus gets them.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use parceltrack::aws::EVENT_SOURCE;
 use parceltrack::domain::{DomainEvent, Subject};
@@ -13,14 +14,14 @@ use uuid::Uuid;
 use crate::event_schemas::Schemas;
 
 /// A queue of a test's own that gets everything that is put on the bus from now on.
-struct Listener {
+pub(crate) struct Listener {
     stack: Stack,
     queue: String,
     heard: Vec<Value>,
 }
 
 impl Listener {
-    async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let stack = Stack::running().await;
         let name = format!("listener-{}", Uuid::new_v4());
         let sqs = stack.clients.sqs();
@@ -47,7 +48,7 @@ impl Listener {
     }
 
     /// The events of this parcel and its invoice, in the order in which they came first, once there are so many.
-    async fn events_of(&mut self, parcel: &Value, count: usize) -> Vec<DomainEvent> {
+    pub(crate) async fn events_of(&mut self, parcel: &Value, count: usize) -> Vec<DomainEvent> {
         let mut events = Vec::new();
         let all = async {
             loop {
@@ -61,6 +62,17 @@ impl Listener {
         assert!(timeout(PATIENCE, all).await.is_ok(), "only {events:#?}");
         assert_eq!(events.len(), count, "{events:#?}");
         events
+    }
+
+    /// Waits until this event has been told so often.
+    async fn hear_again(&mut self, event: &DomainEvent, times: usize) {
+        let id = serde_json::to_value(event.id).unwrap();
+        let told = async {
+            while self.heard.iter().filter(|heard| heard["detail"]["id"] == id).count() < times {
+                self.listen().await;
+            }
+        };
+        assert!(timeout(PATIENCE, told).await.is_ok(), "{event:?} is not told {times} times");
     }
 
     fn first_told(&self, parcel: &Value) -> Vec<DomainEvent> {
@@ -190,4 +202,61 @@ async fn a_write_that_nobody_can_read_becomes_a_dead_letter_and_does_not_stop_th
     assert_eq!(body["row"], poison);
     assert!(body["streamArn"].as_str().unwrap().contains(table) && body["sequenceNumber"].is_string(), "{body}");
     assert!(!format!("{letter:?}").contains("example.com"));
+}
+
+#[tokio::test]
+async fn a_write_can_be_told_again_from_its_stream_and_from_its_row_by_the_same_id() {
+    let mut listener = Listener::new().await;
+    let stack = Stack::running().await;
+    let parcel = stack.create_parcel("Told Again", &own_address("told-again")).await;
+    let [event] = &listener.events_of(&parcel, 1).await[..] else { panic!("one event") };
+    let function = stack.addresses.output("DomainEventsFunctionName").unwrap();
+    let told = json!({"batchItemFailures": []});
+
+    // As docs/operations.md says, with the calls that the AWS CLI makes.
+    let table = stack.addresses.output("ParcelsTableName").unwrap();
+    let described = stack.clients.dynamodb().describe_table().table_name(table).send().await.unwrap();
+    let stream = described.table.unwrap().latest_stream_arn.unwrap();
+    let call = async |target: &str, body: Value| {
+        stack.emulator("dynamodb", &format!("DynamoDBStreams_20120810.{target}"), &body).await
+    };
+    let described = call("DescribeStream", json!({"StreamArn": stream})).await;
+    let shard = &described["StreamDescription"]["Shards"][0]["ShardId"];
+    let oldest = json!({"StreamArn": stream, "ShardId": shard, "ShardIteratorType": "TRIM_HORIZON"});
+    let mut iterator = call("GetShardIterator", oldest).await["ShardIterator"].take();
+    let record = loop {
+        let mut page = call("GetRecords", json!({"ShardIterator": iterator})).await;
+        let records = page["Records"].as_array().unwrap();
+        if let Some(found) = records.iter().find(|record| record["dynamodb"]["Keys"]["parcelId"]["S"] == parcel["id"]) {
+            break found.clone();
+        }
+        assert!(!records.is_empty(), "the stream has no write of {parcel}");
+        iterator = page["NextShardIterator"].take();
+    };
+    assert_eq!(stack.invoke(function, &json!({"Records": [record]})).await, told);
+    listener.hear_again(event, 2).await;
+
+    let key = json!({"parcelId": {"S": parcel["id"]}});
+    let row = stack.emulator("dynamodb", "DynamoDB_20120810.GetItem", &json!({"TableName": table, "Key": key})).await;
+    let written = json!({"Keys": {"parcelId": row["Item"]["parcelId"]}, "NewImage": row["Item"]});
+    assert_eq!(stack.invoke(function, &json!({"Records": [{"dynamodb": written}]})).await, told);
+    listener.hear_again(event, 3).await;
+    assert_eq!(listener.events_of(&parcel, 1).await, std::slice::from_ref(event));
+}
+
+#[tokio::test]
+async fn the_sample_batches_are_told() {
+    let mut listener = Listener::new().await;
+    let stack = Stack::running().await;
+    let function = stack.addresses.output("DomainEventsFunctionName").unwrap();
+    let mut parcel = Value::Null;
+    for sample in ["parcel", "invoice"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../events/domain-events-{sample}.json"));
+        let batch: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        assert_eq!(stack.invoke(function, &batch).await, json!({"batchItemFailures": []}));
+        parcel["id"] = batch["Records"][0]["dynamodb"]["NewImage"]["parcelId"]["S"].clone();
+    }
+    let events = listener.events_of(&parcel, 4).await;
+    let kinds: Vec<_> = events.iter().map(|event| event.happening.kind().name()).collect();
+    assert_eq!(kinds, ["ParcelCreated", "ParcelStatusChanged", "InvoiceSent", "InvoiceBounced"]);
 }

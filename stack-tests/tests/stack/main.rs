@@ -9,6 +9,7 @@ mod crash;
 mod deployed;
 mod domain_events;
 mod edge;
+mod event_retries;
 mod event_schemas;
 mod events;
 mod failed_invoices;
