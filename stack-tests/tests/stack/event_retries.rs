@@ -80,7 +80,7 @@ impl Teller {
         let others = |output| stack.addresses.output(output).unwrap().to_owned();
         let (numbers, keys) = (others("TrackingNumbersTableName"), others("IdempotencyTableName"));
         let parcels = ParcelTable::new(dynamodb, table, numbers, keys);
-        Self { parcels, dead_letters, variables, name, stack }
+        Self { stack, name, variables, parcels, dead_letters }
     }
 
     /// A parcel that is created and moved once.

@@ -246,7 +246,8 @@ mod tests {
         use Delivery::{Accepted, Bounced, Complained, Delivered};
         use InvoiceStatus::{Failed, Generated, Pending, Sent};
         type Row = (InvoiceStatus, Option<Delivery>, u64);
-        let cases: [(&str, Option<Row>, Row, Vec<(DomainEventType, u64)>); 15] = [
+        type Case = (&'static str, Option<Row>, Row, Vec<(DomainEventType, u64)>);
+        let cases: [Case; 15] = [
             ("asked for", None, (Pending, None, 1), vec![(InvoiceRequested, 1)]),
             ("claimed, or moved on", Some((Pending, None, 1)), (Pending, None, 1), vec![]),
             ("its PDF is made", Some((Pending, None, 1)), (Generated, None, 1), vec![]),
