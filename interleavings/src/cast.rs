@@ -312,7 +312,7 @@ pub fn invoice(parcel: &Parcel, due: Timestamp, now: Timestamp) -> NewInvoice {
     let price = Money::from_minor(1250);
     let line = Line::new(text("Delivery"), 1, price, TaxCode::Standard, Currency::Sgd).expect("a line");
     let content = InvoiceContent::of_parcel(parcel, vec![line], Currency::Sgd, &billing(), now);
-    NewInvoice { content, due, link_secret: LinkSecret(Uuid::from_u128(1)) }
+    NewInvoice { content, due, link_secret: LinkSecret(Uuid::from_u128(1)), correlation_id: Uuid::nil().into() }
 }
 
 fn billing() -> Billing {

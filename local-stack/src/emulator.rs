@@ -46,6 +46,7 @@ impl Emulator {
         fs::create_dir_all(&files.temporary)?;
         fs::write(&files.program, include_str!("emulator/run.py"))?;
         fs::write(files.program.with_file_name("alarms.py"), include_str!("emulator/alarms.py"))?;
+        fs::write(files.program.with_file_name("streams.py"), include_str!("emulator/streams.py"))?;
         if files.log.exists() {
             fs::rename(&files.log, files.log.with_extension("previous.log"))?;
         }

@@ -10,8 +10,9 @@ use anyhow::Result;
 use crate::addresses::StackAddresses;
 use crate::aws::{CREDENTIALS, function_variables};
 
-const NAME_OUTPUTS: [&str; 5] = [
+const NAME_OUTPUTS: [&str; 6] = [
     "ApiFunctionName",
+    "DomainEventsFunctionName",
     "InvoiceWorkerFunctionName",
     "MailEventsFunctionName",
     "OutboxRelayFunctionName",

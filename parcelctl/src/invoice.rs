@@ -230,7 +230,8 @@ pub(crate) async fn try_again(
     let by = "an operator".to_owned();
     let reason = format!("by {by}");
     let address = email.map(|email| NewAddress { email, by, link_secret: LinkSecret(Uuid::new_v4()) });
-    let wish = Reopening { wish: Wish::AnotherTry, letter, address, reason, due: now + FIRST_DUE, now };
+    let wish =
+        Reopening { wish: Wish::AnotherTry, letter, address, reason, correlation_id: None, due: now + FIRST_DUE, now };
     let (invoices, suppressions, reopening) = (&*desk.invoices, &*desk.suppressions, &*desk.reopening);
     let handled = match reopening::reopen(invoices, suppressions, reopening, id, &wish).await? {
         Reopened::Opened => Handled::Retried,

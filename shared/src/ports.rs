@@ -5,6 +5,7 @@
 mod api_keys;
 mod dead_letters;
 mod delivery;
+mod domain_events;
 mod failed_invoices;
 mod parcels;
 mod proofs;
@@ -17,6 +18,7 @@ use async_trait::async_trait;
 pub use api_keys::{ManageApiKeys, ReadApiKeys, Revocation};
 pub use dead_letters::{BuriedTicket, NoteDrops, ReaddressInvoices, ReopenInvoices, TakeDeadLetters};
 pub use delivery::{AddSuppression, ReadSuppressions, RecordDelivery, RemoveSuppression};
+pub use domain_events::{EVENTS_AT_ONCE, PublishEvents};
 pub use failed_invoices::{FailedInvoice, FailedPage, FailedPageEnd, ListFailedInvoices};
 pub use parcels::{
     CreateParcels, EventRecording, IdempotencyClaim, PageEnd, ParcelCreation, ParcelPage, ParcelSelection,
@@ -59,6 +61,8 @@ pub struct NewInvoice {
     pub due: Timestamp,
     /// The secret of the link that will be mailed.
     pub link_secret: LinkSecret,
+    /// The request that asks for it.
+    pub correlation_id: RequestId,
 }
 
 /// How the creation of an invoice ended.

@@ -17,8 +17,8 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 pub use metrics::{FailureReason, Metric, record};
 
 /// Whose lines are written: this workspace's crates, by the names under which `tracing` knows them.
-const OUR_CRATES: [&str; 6] =
-    ["api", "invoice_worker", "mail_events", "outbox_relay", "parcel_simulator", "parceltrack"];
+const OUR_CRATES: [&str; 7] =
+    ["api", "domain_events", "invoice_worker", "mail_events", "outbox_relay", "parcel_simulator", "parceltrack"];
 
 /// Not a line of it, but the span with Lambda's own id of the invocation.
 const INVOCATION_SPAN: &str = "lambda_runtime::layers::trace";

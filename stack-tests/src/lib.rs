@@ -117,6 +117,14 @@ impl Stack {
         assert!(answer.headers().contains_key("x-amz-function-error"), "{}", answer.text().await.unwrap());
     }
 
+    /// A call of Lambda's own API, at this path below its version.
+    pub async fn lambda(&self, method: Method, path: &str, body: &Value) -> Value {
+        let url = format!("{}/2015-03-31/{path}", self.addresses.emulator_url);
+        let answer = self.signed("lambda", self.http.request(method, url)).body(body.to_string()).send().await.unwrap();
+        assert!(answer.status().is_success(), "{path}: {}", answer.text().await.unwrap());
+        answer.json().await.unwrap()
+    }
+
     async fn invocation(&self, function: &str, event: &Value) -> reqwest::Response {
         let url = format!("{}/2015-03-31/functions/{function}/invocations", self.addresses.emulator_url);
         self.signed("lambda", self.http.post(url)).body(event.to_string()).send().await.unwrap()
@@ -302,7 +310,7 @@ impl Stack {
     }
 
     /// The name of a new table with the keys and indexes of the deployed one.
-    async fn own_table(&self, name_output: &str) -> String {
+    pub async fn own_table(&self, name_output: &str) -> String {
         let dynamodb = self.clients.dynamodb();
         let deployed = self.addresses.output(name_output).unwrap();
         let deployed = dynamodb.describe_table().table_name(deployed).send().await.unwrap().table.unwrap();
@@ -380,7 +388,8 @@ impl Stack {
 pub async fn create_invoice(invoices: &InvoiceTable, email: &str, due: Timestamp) -> InvoiceId {
     let content = content(email);
     let id = content.id;
-    invoices.create(&NewInvoice { content, due, link_secret: LinkSecret(Uuid::new_v4()) }).await.unwrap();
+    let (link_secret, correlation_id) = (LinkSecret(Uuid::new_v4()), Uuid::new_v4().into());
+    invoices.create(&NewInvoice { content, due, link_secret, correlation_id }).await.unwrap();
     id
 }
 

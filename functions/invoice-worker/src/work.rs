@@ -528,7 +528,15 @@ impl Worker {
 /// What a dead letter wishes that somebody redrove.
 fn redriven(letter: &LetterId, now: Timestamp) -> Reopening {
     let reason = "its dead letter was redriven".to_owned();
-    Reopening { wish: Wish::AnotherTry, letter: Some(letter.clone()), address: None, reason, due: now + FIRST_DUE, now }
+    Reopening {
+        wish: Wish::AnotherTry,
+        letter: Some(letter.clone()),
+        address: None,
+        reason,
+        correlation_id: None,
+        due: now + FIRST_DUE,
+        now,
+    }
 }
 
 fn panic_message(panic: &(dyn Any + Send)) -> String {

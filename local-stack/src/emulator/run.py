@@ -1,4 +1,4 @@
-"""Runs the emulator, ministack, for as long as whoever started it lives, with six things changed.
+"""Runs the emulator, ministack, for as long as whoever started it lives, with seven things changed.
 
 - It ends with its parent, however that died, and its functions end with it. Its standard input is a pipe that nobody
   writes to: when the other end closes, it saves its state and ends.
@@ -7,6 +7,7 @@
 - An invocation takes 10 ms of its own instead of 95.
 - OPTIONS reaches the function, as on AWS when an HTTP API has no CORS settings: by itself it answers 403.
 - Alarms go off as in CloudWatch; see alarms.py.
+- Functions get what is written to tables as from Lambda; see streams.py.
 
 Everything else is ministack with its own environment variables.
 """
@@ -22,6 +23,7 @@ from functools import partial
 
 import alarms
 import ministack.app as app
+import streams
 from ministack.core.lambda_runtime import Worker
 from ministack.services import apigateway, cloudformation, cloudwatch, cloudwatch_logs, sqs
 
@@ -140,6 +142,7 @@ def main() -> None:
     apigateway._handle_execute_in_scope = handle_execute
     hasten_invocations()
     cloudwatch._evaluate_alarm = alarms.evaluate
+    streams.install()
     # With each call it forgets metrics that are older than this, by itself two weeks.
     cloudwatch.TWO_WEEKS_SECONDS = KEEP_METRICS_SECONDS
     # Queues are found by their URL, and clients call their endpoint whatever the URL says.

@@ -4,6 +4,7 @@ mod backlog;
 mod delivery;
 mod failed;
 mod reopening;
+mod story;
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::Client;
@@ -19,12 +20,15 @@ use super::failure::port_error;
 use super::row::{Row, attribute, from_row, number, text, to_row};
 use crate::domain::{
     AddressCorrection, Attempt, Delivery, DeliveryReport, Invoice, InvoiceContent, InvoiceId, InvoiceState,
-    InvoiceStatus, Lease, LeaseHolder, LetterId, LinkSecret, Mailing, ProviderMessageId, StoredPdf, Timestamp,
+    InvoiceStatus, Lease, LeaseHolder, LetterId, LinkSecret, Mailing, ProviderMessageId, RequestId, StoredPdf,
+    Timestamp,
 };
 use crate::ports::{
     Claim, CreateInvoices, DUE_SHARDS, DueInvoice, DuePage, Held, InvoiceCreation, InvoiceSummary, LetGo, NewInvoice,
     PortError, ReadInvoices, RelayInvoices, StepTaken, WorkOnInvoices,
 };
+
+pub(super) use story::InvoiceStoryRow;
 
 const BY_DUE: &str = "by-due";
 
@@ -60,6 +64,15 @@ impl InvoiceTable {
             .key("invoiceId", text(id))
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
     }
+}
+
+/// Raises the row's count of events, in the very write that they follow from: so each has its number, and none is lost.
+/// What is an event of an invoice, [`crate::domain::InvoiceStory`] says. Rows from before there were any have no count.
+const COUNT_EVENTS: &str = "eventCount = if_not_exists(eventCount, :noEvents) + :events";
+
+/// Says by how much [`COUNT_EVENTS`] raises the count.
+fn counting(update: UpdateItemFluentBuilder, events: i64) -> UpdateItemFluentBuilder {
+    update.expression_attribute_values(":noEvents", number(0)).expression_attribute_values(":events", number(events))
 }
 
 /// An invoice as it stands in the table.
@@ -110,6 +123,10 @@ struct InvoiceRow {
     retired_messages: Vec<ProviderMessageId>,
     #[serde(default)]
     handled_letters: Vec<LetterId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    correlation_id: Option<RequestId>,
+    #[serde(default)]
+    event_count: u64,
     updated_at: Timestamp,
 }
 
@@ -187,6 +204,8 @@ impl CreateInvoices for InvoiceTable {
             delivery_at: None,
             retired_messages: vec![],
             handled_letters: vec![],
+            correlation_id: Some(invoice.correlation_id.clone()),
+            event_count: 1,
             updated_at: invoice.content.created_at,
             content: invoice.content.clone(),
         })?;
@@ -380,9 +399,10 @@ impl WorkOnInvoices for InvoiceTable {
             .expression_attribute_values(":none", number(0))
             .expression_attribute_values(":now", now);
         let update = match how {
-            LetGo::Sent { message_id } => update
+            LetGo::Sent { message_id } => counting(update, 1)
                 .update_expression(format!(
-                    "SET #status = :status, sentAt = :now, providerMessageId = :message, {common} REMOVE lease, due, dueShard"
+                    "SET #status = :status, sentAt = :now, providerMessageId = :message, {COUNT_EVENTS}, {common} \
+                     REMOVE lease, due, dueShard"
                 ))
                 .expression_attribute_names("#status", "status")
                 .expression_attribute_values(":status", attribute(InvoiceStatus::Sent)?)
@@ -392,8 +412,11 @@ impl WorkOnInvoices for InvoiceTable {
                 .update_expression(format!("SET due = :due, parks = :parks, {common} REMOVE lease"))
                 .expression_attribute_values(":due", number(due.millis()))
                 .expression_attribute_values(":parks", number(invoice.parks + 1)),
-            LetGo::Failed { reason } => update
-                .update_expression(format!("SET #status = :status, reason = :reason, failedAt = :now, {common} REMOVE lease, due, dueShard"))
+            LetGo::Failed { reason } => counting(update, 1)
+                .update_expression(format!(
+                    "SET #status = :status, reason = :reason, failedAt = :now, {COUNT_EVENTS}, {common} \
+                     REMOVE lease, due, dueShard"
+                ))
                 .expression_attribute_names("#status", "status")
                 .expression_attribute_values(":status", attribute(InvoiceStatus::Failed)?)
                 .expression_attribute_values(":reason", text(reason)),

@@ -9,6 +9,7 @@ mod transaction;
 use aws_sdk_dynamodb::Client;
 
 pub(super) use reading::parcel_of_row;
+pub(super) use rows::ParcelStoryRow;
 
 /// The names of the three tables that a parcel's creation writes to.
 #[derive(Clone, Debug)]

@@ -2,11 +2,15 @@
 //!
 //! An event carries ids and no more of a person: whoever may know more asks the API.
 
+mod story;
+
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
+
+pub use story::{InvoiceStory, Miscounted, ParcelStory, StoryLine};
 
 use super::{InvoiceId, InvoiceNumber, OwnerId, ParcelId, ParcelStatus, RequestId, Timestamp, TrackingNumber};
 

@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{
     AttemptOutcome, EmailAddress, Invoice, InvoiceId, InvoiceState, InvoiceStatus, LinkSecret, ProviderMessageId,
-    Timestamp,
+    RequestId, Timestamp,
 };
 
 /// A customer may ask for another mail this long after an invoice was last opened again, and not sooner.
@@ -161,6 +161,8 @@ pub struct Reopening {
     pub address: Option<NewAddress>,
     /// Who or what asks, for the invoice's story.
     pub reason: String,
+    /// The request that asks. Without one, what follows still follows from the request before.
+    pub correlation_id: Option<RequestId>,
     /// When somebody must look if the ticket that follows does not finish it.
     pub due: Timestamp,
     /// The present moment.
@@ -516,6 +518,7 @@ mod tests {
             letter: Some(letter.clone()),
             address: email.map(new_address),
             reason: String::new(),
+            correlation_id: None,
             due: at(0),
             now: at(0),
         };
@@ -539,7 +542,7 @@ mod tests {
 
     fn another_mail(millis: i64) -> Reopening {
         let (wish, now) = (Wish::AnotherMail, at(millis));
-        Reopening { wish, letter: None, address: None, reason: String::new(), due: now, now }
+        Reopening { wish, letter: None, address: None, reason: String::new(), correlation_id: None, due: now, now }
     }
 
     #[test]

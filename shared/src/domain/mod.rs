@@ -28,7 +28,8 @@ mod tracking_number;
 pub use api_key::{ApiKey, ApiKeyId, ApiKeyState, InvalidApiKey, IssuedApiKey, LAST_USE_PRECISION, Role, SecretHash};
 pub use backoff::{FIRST_DUE, park_backoff, relay_backoff, retry_delay};
 pub use domain_event::{
-    DOMAIN_EVENT_VERSION, DomainEvent, DomainEventId, DomainEventType, Happening, Subject, UnknownDomainEventType,
+    DOMAIN_EVENT_VERSION, DomainEvent, DomainEventId, DomainEventType, Happening, InvoiceStory, Miscounted,
+    ParcelStory, StoryLine, Subject, UnknownDomainEventType,
 };
 pub use email_address::{EmailAddress, InvalidEmailAddress};
 pub use invoice::{

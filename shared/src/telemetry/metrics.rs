@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use crate::domain::Timestamp;
+use crate::domain::{DomainEventType, Timestamp};
 
 /// The namespace of our metrics; alarms and the dashboard of template.yaml read them there.
 const NAMESPACE: &str = "ParcelTrack";
@@ -34,6 +34,8 @@ pub enum Metric {
     OldestUnfinishedInvoice(Duration),
     /// Characters of an invoice for which no font has a glyph.
     MissingGlyphs(usize),
+    /// Events of this type that the bus has taken, repeats counted.
+    EventsPublished(DomainEventType, usize),
     /// Answers of the API with a status of 500 or more.
     ServerErrors,
 }
@@ -69,30 +71,36 @@ pub fn record(metric: Metric, now: Timestamp) {
 
 fn line(metric: Metric, stack: &str, now: Timestamp) -> Value {
     let count = |name, by: usize| (name, "Count", json!(by));
-    let (values, reason) = match metric {
+    let (values, told_apart) = match metric {
         Metric::ParcelsCreated => (vec![count("ParcelsCreated", 1)], None),
         Metric::InvoicesRequested => (vec![count("InvoicesRequested", 1)], None),
         Metric::InvoicesSent(took) => {
             (vec![count("InvoicesSent", 1), ("TimeToMail", "Seconds", json!(took.as_secs_f64()))], None)
         }
-        Metric::InvoicesFailed(reason) => (vec![count("InvoicesFailed", 1)], Some(reason)),
+        Metric::InvoicesFailed(reason) => (vec![count("InvoicesFailed", 1)], Some(("Reason", format!("{reason:?}")))),
         Metric::InvoicesParked => (vec![count("InvoicesParked", 1)], None),
         Metric::RepeatsSkipped => (vec![count("RepeatsSkipped", 1)], None),
         Metric::OldestUnfinishedInvoice(age) => {
             (vec![("OldestUnfinishedInvoice", "Seconds", json!(age.as_secs_f64()))], None)
         }
         Metric::MissingGlyphs(glyphs) => (vec![count("MissingGlyphs", glyphs)], None),
+        Metric::EventsPublished(kind, events) => {
+            (vec![count("EventsPublished", events)], Some(("EventType", kind.name().to_owned())))
+        }
         Metric::ServerErrors => (vec![count("ServerErrors", 1)], None),
     };
-    // With a reason, both the sum and the share of each reason can be asked for.
-    let dimensions = if reason.is_some() { json!([["Stack"], ["Stack", "Reason"]]) } else { json!([["Stack"]]) };
+    // Told apart by a reason or a type, both the sum and each share can be asked for.
+    let dimensions = match &told_apart {
+        Some((by, _)) => json!([["Stack"], ["Stack", by]]),
+        None => json!([["Stack"]]),
+    };
     let metrics: Vec<_> = values.iter().map(|(name, unit, _)| json!({"Name": name, "Unit": unit})).collect();
     let directive = json!({"Namespace": NAMESPACE, "Dimensions": dimensions, "Metrics": metrics});
     let mut line = Map::new();
     line.insert("_aws".to_owned(), json!({"Timestamp": now.millis(), "CloudWatchMetrics": [directive]}));
     line.insert("Stack".to_owned(), json!(stack));
-    if let Some(reason) = reason {
-        line.insert("Reason".to_owned(), json!(format!("{reason:?}")));
+    if let Some((by, value)) = told_apart {
+        line.insert(by.to_owned(), json!(value));
     }
     line.extend(values.into_iter().map(|(name, _, value)| (name.to_owned(), value)));
     Value::Object(line)
@@ -126,5 +134,12 @@ mod tests {
         let line = line(Metric::InvoicesFailed(FailureReason::Rejected), "parceltrack-uat", NOW);
         assert_eq!(line["_aws"]["CloudWatchMetrics"][0]["Dimensions"], json!([["Stack"], ["Stack", "Reason"]]));
         assert_eq!((&line["InvoicesFailed"], &line["Reason"]), (&json!(1), &json!("Rejected")));
+    }
+
+    #[test]
+    fn published_events_are_counted_together_and_by_their_type() {
+        let line = line(Metric::EventsPublished(DomainEventType::InvoiceSent, 2), "parceltrack-uat", NOW);
+        assert_eq!(line["_aws"]["CloudWatchMetrics"][0]["Dimensions"], json!([["Stack"], ["Stack", "EventType"]]));
+        assert_eq!((&line["EventsPublished"], &line["EventType"]), (&json!(2), &json!("InvoiceSent")));
     }
 }

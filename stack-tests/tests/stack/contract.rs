@@ -1,16 +1,16 @@
 //! The table of invoices in memory, on which `interleavings` rests, against the real one: the same calls, whatever they
-//! are, have the same answers and leave the same invoice.
+//! are, have the same answers and leave the same invoice. And whatever is written, the row counts the events that it comes to.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use interleavings::Mutation;
 use interleavings::invoices::Invoices;
-use parceltrack::aws::InvoiceTable;
+use parceltrack::aws::{InvoiceTable, events_of};
 use parceltrack::domain::{
-    Attempt, AttemptOutcome, Consequence, Delivery, EmailAddress, Invoice, InvoiceId, Lease, LeaseHolder, LetterId,
-    LinkSecret, MailNews, MailReport, NewAddress, ProviderMessageId, Readdressed, Reopened, Reopening, StoredPdf,
-    Timestamp, Wish,
+    Attempt, AttemptOutcome, Consequence, Delivery, EmailAddress, Invoice, InvoiceId, InvoiceStatus, Lease,
+    LeaseHolder, LetterId, LinkSecret, MailNews, MailReport, NewAddress, ProviderMessageId, Readdressed, Reopened,
+    Reopening, StoredPdf, Timestamp, Wish,
 };
 use parceltrack::ports::{
     Claim, CreateInvoices as _, DUE_SHARDS, DueInvoice, Held, InvoiceCreation, LetGo, NewInvoice, NoteDrops as _,
@@ -19,6 +19,7 @@ use parceltrack::ports::{
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+use serde_json::{Value, json};
 use stack_tests::{Stack, content};
 use uuid::Uuid;
 
@@ -204,7 +205,9 @@ impl Callers {
     fn new() -> Self {
         let content = content(ADDRESSES[0]);
         let now = content.created_at;
-        let new = NewInvoice { content, due: now + Duration::from_mins(1), link_secret: LinkSecret(Uuid::nil()) };
+        let due = now + Duration::from_mins(1);
+        let (link_secret, correlation_id) = (LinkSecret(Uuid::nil()), Uuid::nil().into());
+        let new = NewInvoice { content, due, link_secret, correlation_id };
         Self { new, now, granted: BTreeMap::new(), due: None, last: None }
     }
 
@@ -274,6 +277,7 @@ impl Callers {
                 letter: letter.map(|number| LetterId(format!("letter {number}"))),
                 address: number.map(new_address),
                 reason: "by an operator".to_owned(),
+                correlation_id: None,
                 due: self.after(60),
                 now,
             }),
@@ -303,16 +307,61 @@ fn new_address(number: u8) -> NewAddress {
     NewAddress { email: email(number), by: "an operator".to_owned(), link_secret }
 }
 
+/// The real table, with its rows as its stream tells them.
+struct Real {
+    stack: Stack,
+    name: String,
+    table: InvoiceTable,
+}
+
+impl Real {
+    async fn new() -> Self {
+        let stack = Stack::running().await;
+        let name = stack.own_table("InvoicesTableName").await;
+        Self { table: InvoiceTable::new(stack.clients.dynamodb(), name.clone()), name, stack }
+    }
+
+    async fn row(&self, id: InvoiceId) -> Value {
+        let call = json!({"TableName": self.name, "Key": {"invoiceId": {"S": id}}, "ConsistentRead": true});
+        self.stack.emulator("dynamodb", "DynamoDB_20120810.GetItem", &call).await["Item"].take()
+    }
+}
+
+/// How many things happened to an invoice of which others are told.
+fn happened(before: Option<&Invoice>, now: Option<&Invoice>) -> usize {
+    let status = |invoice: Option<&Invoice>| invoice.map(|invoice| invoice.state.status());
+    let is_back = |invoice: Option<&Invoice>| invoice.and_then(Invoice::delivery) == Some(Delivery::Bounced);
+    let became = |wanted| status(now) == Some(wanted) && status(before) != Some(wanted);
+    let all = [
+        before.is_none() && now.is_some(),
+        became(InvoiceStatus::Sent),
+        became(InvoiceStatus::Failed),
+        is_back(now) && !is_back(before),
+    ];
+    all.into_iter().filter(|happened| *happened).count()
+}
+
 /// Makes the calls of one sequence, for an invoice of its own, on both tables.
-async fn compare(table: &InvoiceTable, mutation: Option<Mutation>, steps: &[Step]) -> Result<(), TestCaseError> {
+async fn compare(real_table: &Real, mutation: Option<Mutation>, steps: &[Step]) -> Result<(), TestCaseError> {
+    let table = &real_table.table;
     let (mut callers, mut memory) = (Callers::new(), Invoices::new(mutation));
     let id = callers.new.content.id;
-    let mut present = None;
+    let (mut present, mut row, mut told) = (None, Value::Null, 0);
     for (place, step) in steps.iter().enumerate() {
         let Some(call) = callers.call(step, present.as_ref()) else { continue };
         let (real, remembered) = (ask_table(table, id, &call).await, ask_memory(&mut memory, id, &call));
         prop_assert_eq!(&real, &remembered, "the answer to step {}: {:?}", place, call);
+        let before = (present, row);
         present = table.invoice(id).await.unwrap();
+        row = real_table.row(id).await;
+        if !row.is_null() {
+            let written = json!({"Keys": {"invoiceId": row["invoiceId"]}, "OldImage": before.1, "NewImage": row});
+            let events = events_of(json!({"dynamodb": written}));
+            let numbers = events.map(|events| events.iter().map(|event| event.sequence).collect::<Vec<_>>());
+            let next = told + happened(before.0.as_ref(), present.as_ref()) as u64;
+            prop_assert_eq!(numbers, Ok((told + 1..=next).collect()), "the events of step {}: {:?}", place, call);
+            told = next;
+        }
         prop_assert_eq!(&present, &memory.invoice(id), "the invoice after step {}: {:?}", place, call);
         callers.hear(step, &real);
         callers.last = Some(call);
@@ -323,7 +372,7 @@ async fn compare(table: &InvoiceTable, mutation: Option<Mutation>, steps: &[Step
 /// The shortest sequence found on which the tables differ, with the difference; always the same sequences are tried.
 fn difference(mutation: Option<Mutation>, max_shrink_iters: u32) -> Option<String> {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let table = runtime.block_on(async { Stack::running().await.own_invoices().await });
+    let table = runtime.block_on(Real::new());
     let config = Config { cases: SEQUENCES, max_shrink_iters, failure_persistence: None, ..Config::default() };
     let random = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     let run = TestRunner::new_with_rng(config, random)

@@ -14,8 +14,9 @@ static ENVIRONMENTS: LazyLock<[(&str, Value); 2]> =
     LazyLock::new(|| ["uat", "prod"].map(|name| (name, expanded(name))));
 
 /// The functions by their directory, with the logical ids of their role and of themselves.
-const FUNCTIONS: [(&str, &str, &str); 5] = [
+const FUNCTIONS: [(&str, &str, &str); 6] = [
     ("api", "ApiRole", "ApiFunction"),
+    ("domain-events", "DomainEventsRole", "DomainEventsFunction"),
     ("invoice-worker", "InvoiceWorkerRole", "InvoiceWorkerFunction"),
     ("mail-events", "MailEventsRole", "MailEventsFunction"),
     ("outbox-relay", "OutboxRelayRole", "OutboxRelayFunction"),
@@ -84,6 +85,7 @@ const CALLS: &[(&str, &str, &[Permission])] = &[
     ("SendTickets", "send_batch", &[("sqs:SendMessage", "TicketsQueue")]),
     ("PostponeTicket", "postpone", &[("sqs:ChangeMessageVisibility", "TicketsQueue")]),
     ("DeadLetter", "bury", &[("sqs:SendMessage", "DeadLetterQueue")]),
+    ("PublishEvents", "publish", &[("events:PutEvents", "DomainEventsBus")]),
     ("StorePdf", "store", &[("s3:PutObject", "InvoicesBucket/invoices/*")]),
     // A link carries the rights of whoever signed it.
     ("LinkToPdf", "link", &[("s3:GetObject", "InvoicesBucket/invoices/*")]),
@@ -94,12 +96,24 @@ const CALLS: &[(&str, &str, &[Permission])] = &[
 ];
 
 /// What Lambda itself does in a function's name.
-const BY_LAMBDA: [(&str, &str, &str); 4] = [
+const BY_LAMBDA: [(&str, &str, &str); 13] = [
+    ("domain-events", "dynamodb:DescribeStream", "ParcelsTable"),
+    ("domain-events", "dynamodb:GetShardIterator", "ParcelsTable"),
+    ("domain-events", "dynamodb:GetRecords", "ParcelsTable"),
+    ("domain-events", "dynamodb:ListStreams", "ParcelsTable/stream/*"),
+    ("domain-events", "dynamodb:DescribeStream", "InvoicesTable"),
+    ("domain-events", "dynamodb:GetShardIterator", "InvoicesTable"),
+    ("domain-events", "dynamodb:GetRecords", "InvoicesTable"),
+    ("domain-events", "dynamodb:ListStreams", "InvoicesTable/stream/*"),
+    ("domain-events", "sqs:SendMessage", "DomainEventsDeadLetterQueue"),
     ("invoice-worker", "sqs:ReceiveMessage", "TicketsQueue"),
     ("invoice-worker", "sqs:DeleteMessage", "TicketsQueue"),
     ("invoice-worker", "sqs:GetQueueAttributes", "TicketsQueue"),
     ("mail-events", "sqs:SendMessage", "MailEventsDeadLetterQueue"),
 ];
+
+/// A function whose dead letters are no tickets has a queue of its own for them.
+const OWN_DEAD_LETTERS: [(&str, &str); 1] = [("domain-events", "DomainEventsDeadLetterQueue")];
 
 /// Actions for which AWS knows no resource that could be named, or tells only half without `*`.
 const WITHOUT_RESOURCE: [&str; 5] = [
@@ -215,7 +229,8 @@ fn each_function_may_do_what_its_code_calls_and_nothing_else() {
                 let calls =
                     CALLS.iter().filter(|(name, method, _)| name == port && source.contains(&format!(".{method}(")));
                 let needed = calls.flat_map(|(_, _, needed)| needed.iter());
-                wanted.extend(needed.map(|&(action, on)| (action.to_owned(), on.to_owned())));
+                let own = OWN_DEAD_LETTERS.iter().find(|(name, _)| port == "DeadLetter" && *name == function);
+                wanted.extend(needed.map(|&(action, on)| (action.to_owned(), own.map_or(on, |own| own.1).to_owned())));
             }
             if source.contains(".warm_up()") {
                 wanted.insert(("dynamodb:GetItem".to_owned(), "InvoicesTable".to_owned()));
@@ -291,8 +306,7 @@ fn a_ticket_outlives_its_worker_and_the_workers_are_never_throttled() {
         let timeout = number(&worker["Timeout"]);
         let lease = number(&worker["Environment"]["Variables"]["LEASE_SECONDS"]);
         let visibility = number(&resources(template)["TicketsQueue"]["Properties"]["VisibilityTimeout"]);
-        let (_, mapping) = of_type(template, "AWS::Lambda::EventSourceMapping").next().unwrap();
-        let mapping = &mapping["Properties"];
+        let mapping = &resources(template)["InvoiceWorkerFunctionTickets"]["Properties"];
         let window = number(&mapping["MaximumBatchingWindowInSeconds"]);
         // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
         assert!(visibility >= 6 * timeout + window, "{environment}");
@@ -301,6 +315,35 @@ fn a_ticket_outlives_its_worker_and_the_workers_are_never_throttled() {
         let reserved = number(&worker["ReservedConcurrentExecutions"]);
         assert!(2 <= most && most <= reserved, "{environment}: 2 <= {most} <= {reserved}");
         assert_eq!(most, number(&worker["Environment"]["Variables"]["WORKER_CONCURRENCY"]), "{environment}");
+    }
+}
+
+#[test]
+fn a_write_that_is_not_told_is_tried_for_hours_and_can_be_replayed_when_it_is_given_up() {
+    for (environment, template) in &*ENVIRONMENTS {
+        for mapping in ["DomainEventsFunctionParcelWrites", "DomainEventsFunctionInvoiceWrites"] {
+            let mapping = &resources(template)[mapping]["Properties"];
+            assert_eq!(mapping["FunctionResponseTypes"][0], "ReportBatchItemFailures", "{environment}");
+            assert_eq!(
+                mapping["StartingPosition"], "TRIM_HORIZON",
+                "{environment}: writes before the mapping are lost"
+            );
+            assert_eq!(
+                (&mapping["BisectBatchOnFunctionError"], &mapping["MaximumRetryAttempts"]),
+                (&true.into(), &(-1).into())
+            );
+            // A stream keeps a day; half of it at least is left to a person.
+            let age = number(&mapping["MaximumRecordAgeInSeconds"]);
+            assert!((3600..=12 * 3600).contains(&age), "{environment}: {age}");
+            let destination = &mapping["DestinationConfig"]["OnFailure"]["Destination"]["Fn::GetAtt"][0];
+            assert_eq!(destination, "DomainEventsDeadLetterQueue", "{environment}");
+        }
+        for table in ["ParcelsTable", "InvoicesTable"] {
+            let stream = &resources(template)[table]["Properties"]["StreamSpecification"];
+            assert_eq!(stream["StreamViewType"], "NEW_AND_OLD_IMAGES", "{table} in {environment}");
+        }
+        let archive = &resources(template)["DomainEventsArchive"]["Properties"];
+        assert!(number(&archive["RetentionDays"]) >= 14, "{environment}");
     }
 }
 
@@ -367,9 +410,11 @@ fn dead_letters_are_kept_longer_than_tickets_and_seen_while_they_lie_there() {
         let retention = |id: &str| number(&resources(template)[id]["Properties"]["MessageRetentionPeriod"]);
         assert_eq!(retention("DeadLetterQueue"), 14 * 24 * 3600, "{environment}");
         assert!(retention("DeadLetterQueue") > retention("TicketsQueue"), "{environment}");
-        for (alarm, queue) in
-            [("DeadLettersAlarm", "DeadLetterQueue"), ("MailEventsDeadLettersAlarm", "MailEventsDeadLetterQueue")]
-        {
+        for (alarm, queue) in [
+            ("DeadLettersAlarm", "DeadLetterQueue"),
+            ("MailEventsDeadLettersAlarm", "MailEventsDeadLetterQueue"),
+            ("DomainEventsDeadLettersAlarm", "DomainEventsDeadLetterQueue"),
+        ] {
             let alarm = &resources(template)[alarm]["Properties"];
             // SQS does not count what its own redrive policy moves as sent.
             assert_eq!(alarm["MetricName"], "ApproximateNumberOfMessagesVisible", "{environment}");

@@ -43,7 +43,7 @@ async fn lines(stack: &Stack) -> Vec<String> {
 }
 
 /// The lines once there is one with all these words. A line may be seen only after the function's next invocation.
-async fn lines_with(stack: &Stack, words: &[&str]) -> Vec<String> {
+pub(crate) async fn lines_with(stack: &Stack, words: &[&str]) -> Vec<String> {
     let end = tokio::time::Instant::now() + PATIENCE;
     loop {
         let lines = lines(stack).await;

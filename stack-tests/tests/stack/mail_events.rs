@@ -373,6 +373,7 @@ async fn what_is_told_of_a_mail_from_before_counts_no_more() {
             link_secret: LinkSecret(Uuid::new_v4()),
         }),
         reason: "test".to_owned(),
+        correlation_id: None,
         due: now + Duration::from_hours(1),
         now,
     };
@@ -460,6 +461,7 @@ async fn after_a_resend_nothing_counts_that_is_told_of_the_mails_before() {
         letter: None,
         address: None,
         reason: "test".to_owned(),
+        correlation_id: None,
         due: now + Duration::from_hours(1),
         now,
     };

@@ -147,6 +147,7 @@ async fn an_invoice_is_open_while_it_is_parked_and_again_once_it_is_reopened() {
         letter: None,
         address: None,
         reason: "the mailbox is there now".to_owned(),
+        correlation_id: None,
         due: in_an_hour(),
         now: SystemClock.now(),
     };

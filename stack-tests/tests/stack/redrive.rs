@@ -82,6 +82,7 @@ async fn twenty_letters_at_once_open_an_invoice_once() {
             letter: Some(LetterId(format!("letter {number}"))),
             address: None,
             reason: "test".to_owned(),
+            correlation_id: None,
             due: now + FIRST_DUE,
             now,
         })

@@ -301,6 +301,7 @@ async fn a_full_timeline_is_said_to_be_full() {
         .map(|_| TrackingEvent {
             note: Some("\u{20000}".repeat(200).try_into().unwrap()),
             location: Some("\u{20000}".repeat(100).try_into().unwrap()),
+            correlation_id: Some("r".repeat(64).parse().unwrap()),
             ..TrackingEvent::now(TrackingEventId(Uuid::new_v4()), ParcelStatus::DeliveryFailed, clock.now())
         })
         .collect();

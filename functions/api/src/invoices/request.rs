@@ -179,6 +179,7 @@ pub(crate) async fn request(
         content: InvoiceContent::of_parcel(&parcel, lines, currency, &app.billing, now),
         due: now + FIRST_DUE,
         link_secret: LinkSecret(Uuid::new_v4()),
+        correlation_id: request_id.clone(),
     };
     let id = invoice.content.id;
     match app.create_invoices.create(&invoice).await? {

@@ -48,7 +48,15 @@ pub(crate) async fn resend(
     let invoice = of_caller(&app, &caller, id).await?;
     let now = app.clock.now();
     let reason = format!("another mail was asked for by {caller}");
-    let wish = Reopening { wish: Wish::AnotherMail, letter: None, address: None, reason, due: now + FIRST_DUE, now };
+    let wish = Reopening {
+        wish: Wish::AnotherMail,
+        letter: None,
+        address: None,
+        reason,
+        correlation_id: Some(request_id.clone()),
+        due: now + FIRST_DUE,
+        now,
+    };
     match reopen(&*app.read_invoices, &*app.suppressions, &*app.reopen_invoices, id, &wish).await? {
         Reopened::Opened => {
             tracing::info!(event = "resend_requested", invoice = %id);

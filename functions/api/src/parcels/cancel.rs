@@ -1,8 +1,8 @@
 //! `POST /api/parcels/{id}/cancel`: calls a parcel off that nobody has picked up yet.
 
-use axum::Json;
 use axum::extract::State;
-use parceltrack::domain::{EventReport, InvoiceId, Parcel, ParcelStatus};
+use axum::{Extension, Json};
+use parceltrack::domain::{EventReport, InvoiceId, Parcel, ParcelStatus, RequestId};
 
 use super::out::ParcelOut;
 use super::step::{self, Step};
@@ -28,10 +28,11 @@ pub(crate) async fn cancel(
     State(app): State<App>,
     Allowed { caller, .. }: Allowed<CancelParcels>,
     PathParcel(id): PathParcel,
+    Extension(request_id): Extension<RequestId>,
 ) -> Result<Json<ParcelOut>, Problem> {
     let report = EventReport { status: ParcelStatus::Cancelled, at: None, location: None, note: None };
     let own = |parcel: Option<Parcel>| get::of_caller(parcel, &caller);
-    let parcel = match step::take(&app, id, &report, own, |_| Ok(None)).await {
+    let parcel = match step::take(&app, id, &report, &request_id, own, |_| Ok(None)).await {
         Ok(Step::Taken { parcel, .. } | Step::TakenBefore { parcel, .. }) => parcel,
         // Called off before, with other words: it is what the caller wants.
         Err(Problem::StepNotAllowed { current: ParcelStatus::Cancelled, .. }) => {

@@ -1,12 +1,13 @@
 //! `POST /api/parcels`: one transaction, safe to repeat with an `Idempotency-Key`.
 
+use axum::Extension;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_TYPE, HeaderMap, LOCATION};
 use http::{HeaderValue, StatusCode};
 use parceltrack::domain::{
-    EmailAddress, OwnerId, Parcel, ParcelId, ParcelStatus, PostalCode, Text, Timestamp, TrackingEvent, TrackingEventId,
-    TrackingNumber, Weight,
+    EmailAddress, OwnerId, Parcel, ParcelId, ParcelStatus, PostalCode, RequestId, Text, Timestamp, TrackingEvent,
+    TrackingEventId, TrackingNumber, Weight,
 };
 use parceltrack::ports::ParcelCreation;
 use parceltrack::telemetry::{self, Metric};
@@ -63,7 +64,14 @@ impl NewParcel {
         problems.into_result(parcel)
     }
 
-    fn into_parcel(self, owner: OwnerId, tracking_number: TrackingNumber, now: Timestamp) -> Parcel {
+    fn into_parcel(
+        self,
+        owner: OwnerId,
+        tracking_number: TrackingNumber,
+        request: &RequestId,
+        now: Timestamp,
+    ) -> Parcel {
+        let created = TrackingEvent::now(TrackingEventId(Uuid::new_v4()), ParcelStatus::Created, now).by(request);
         Parcel {
             id: ParcelId(Uuid::new_v4()),
             owner,
@@ -78,7 +86,7 @@ impl NewParcel {
             status: ParcelStatus::Created,
             created_at: now,
             updated_at: now,
-            events: vec![TrackingEvent::now(TrackingEventId(Uuid::new_v4()), ParcelStatus::Created, now)],
+            events: vec![created],
             proof_expected_since: None,
         }
     }
@@ -111,6 +119,7 @@ impl NewParcel {
 pub(crate) async fn create(
     State(app): State<App>,
     Allowed { caller, .. }: Allowed<ManageParcels>,
+    Extension(request_id): Extension<RequestId>,
     headers: HeaderMap,
     Json(body): Json,
 ) -> Result<Response, Problem> {
@@ -118,7 +127,7 @@ pub(crate) async fn create(
     let new = NewParcel::parse(body)?;
 
     let now = app.clock.now();
-    let mut parcel = new.into_parcel(caller.owner, app.tracking_numbers.draw(0), now);
+    let mut parcel = new.into_parcel(caller.owner, app.tracking_numbers.draw(0), &request_id, now);
     for attempt in 1..=DRAWS {
         let answer =
             serde_json::to_string(&ParcelOut::new(parcel.clone(), None, None)).map_err(|_| Problem::Internal)?;

@@ -1,10 +1,11 @@
 //! `POST /api/parcels/{id}/events`: what happened to a parcel, told by a driver or an operator. Safe to repeat.
 
+use axum::Extension;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, StatusCode};
-use parceltrack::domain::{EventReport, ParcelStatus, Text, Timestamp, TrackingEvent};
+use parceltrack::domain::{EventReport, ParcelStatus, RequestId, Text, Timestamp, TrackingEvent};
 use serde_json::Value;
 
 use super::PathParcel;
@@ -71,6 +72,7 @@ pub(crate) async fn report_event(
     State(app): State<App>,
     Allowed { caller, .. }: Allowed<ReportEvents>,
     PathParcel(id): PathParcel,
+    Extension(request_id): Extension<RequestId>,
     headers: HeaderMap,
     Json(body): Json,
 ) -> Result<Response, Problem> {
@@ -89,7 +91,7 @@ pub(crate) async fn report_event(
     }
     let claim = |event: &TrackingEvent| key.as_ref().map(|key| Ok(key.claim(&answer_of(event)?, now))).transpose();
     let any = |parcel: Option<_>| parcel.ok_or(Problem::NotFound("parcel"));
-    match step::take(&app, id, &report, any, claim).await? {
+    match step::take(&app, id, &report, &request_id, any, claim).await? {
         Step::Taken { event, .. } => answer_of(&event).map(created),
         Step::TakenBefore { event, .. } => answer_of(&event).map(replayed),
         Step::Replayed { answer } => Ok(replayed(answer)),

@@ -1,6 +1,8 @@
 //! A step of a parcel: decided on what was read, written if that is still so, decided anew if it is not.
 
-use parceltrack::domain::{EventReport, Parcel, ParcelId, ReportRefused, Reported, TrackingEvent, TrackingEventId};
+use parceltrack::domain::{
+    EventReport, Parcel, ParcelId, ReportRefused, Reported, RequestId, TrackingEvent, TrackingEventId,
+};
 use parceltrack::ports::{EventRecording, IdempotencyClaim, SeenParcel};
 use uuid::Uuid;
 
@@ -35,11 +37,12 @@ pub(super) enum Step {
 }
 
 /// Takes the step that a report asks for. `visible` says whether there is such a parcel for this caller; `claim` makes
-/// the record of the caller's idempotency key, if there is one.
+/// the record of the caller's idempotency key, if there is one. The line says which `request` told us.
 pub(super) async fn take(
     app: &App,
     id: ParcelId,
     report: &EventReport,
+    request: &RequestId,
     visible: impl Fn(Option<Parcel>) -> Result<Parcel, Problem>,
     claim: impl Fn(&TrackingEvent) -> Result<Option<IdempotencyClaim>, Problem>,
 ) -> Result<Step, Problem> {
@@ -48,7 +51,7 @@ pub(super) async fn take(
     for _ in 0..DECISIONS {
         let parcel = visible(app.read_parcels.parcel(id).await?)?;
         let event = match parcel.reported(report, event_id, now).map_err(|refused| problem(refused, report))? {
-            Reported::New(event) => event,
+            Reported::New(event) => event.by(request),
             // Written by this request, and the answer was lost.
             Reported::Known(event) if event.id == event_id => return Ok(Step::Taken { parcel, event }),
             Reported::Known(event) => return Ok(Step::TakenBefore { parcel, event }),

@@ -68,6 +68,12 @@ impl Clients {
         self.dynamodb.get_or_init(|| aws_sdk_dynamodb::Client::new(&self.config)).clone()
     }
 
+    /// For the bus of events.
+    #[must_use]
+    pub fn eventbridge(&self) -> aws_sdk_eventbridge::Client {
+        aws_sdk_eventbridge::Client::new(&self.config)
+    }
+
     /// For queues.
     #[must_use]
     pub fn sqs(&self) -> aws_sdk_sqs::Client {

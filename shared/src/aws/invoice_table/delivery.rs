@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
 
-use super::{InvoiceTable, send};
+use super::{COUNT_EVENTS, InvoiceTable, counting, send};
 use crate::aws::row::{attribute, number, text};
 use crate::domain::{Attempt, AttemptOutcome, Consequence, Delivery, Invoice, InvoiceStatus, MailNews, MailReport};
 use crate::ports::{PortError, ReadInvoices as _, RecordDelivery};
@@ -20,7 +20,7 @@ impl RecordDelivery for InvoiceTable {
             let update = match consequence {
                 Consequence::None => return Ok(Some(consequence)),
                 Consequence::Sends => self.sends(report)?,
-                Consequence::Updates => self.updates(report)?,
+                Consequence::Updates => self.updates(&invoice, report)?,
                 Consequence::Fails => self.fails(report)?,
             };
             if send(if_unchanged(update, &invoice)?).await?.is_ok() {
@@ -33,11 +33,14 @@ impl RecordDelivery for InvoiceTable {
 
 impl InvoiceTable {
     fn sends(&self, report: &MailReport) -> Result<UpdateItemFluentBuilder, PortError> {
-        let update = self
-            .update(report.invoice)
+        // It is sent; and it may be back already.
+        let events = if bounces(report) { 2 } else { 1 };
+        let update = counting(self.update(report.invoice), events)
             .update_expression(with_attempt(
-                "#status = :newStatus, sentAt = :sentAt, providerMessageId = :message, abandoned = :none, \
-                 attemptCount = attemptCount + :one",
+                &format!(
+                    "#status = :newStatus, sentAt = :sentAt, providerMessageId = :message, abandoned = :none, \
+                     attemptCount = attemptCount + :one, {COUNT_EVENTS}"
+                ),
                 report,
                 "REMOVE lease, due, dueShard",
             ))
@@ -50,29 +53,35 @@ impl InvoiceTable {
         with_news(attempted(update, report, AttemptOutcome::Sent, reason)?, report)
     }
 
-    fn updates(&self, report: &MailReport) -> Result<UpdateItemFluentBuilder, PortError> {
+    fn updates(&self, invoice: &Invoice, report: &MailReport) -> Result<UpdateItemFluentBuilder, PortError> {
         let MailNews::Delivery { reason, .. } = &report.news else {
             return Err(PortError::Broken("a rejection is no update".to_owned()));
         };
-        let expression = match reason {
-            Some(_) => "SET delivery = :delivery, deliveryAt = :at, updatedAt = :at, deliveryReason = :reason",
-            None => "SET delivery = :delivery, deliveryAt = :at, updatedAt = :at REMOVE deliveryReason",
-        };
-        with_news(self.update(report.invoice).update_expression(expression), report)
+        let mut expression = "SET delivery = :delivery, deliveryAt = :at, updatedAt = :at".to_owned();
+        let mut update = self.update(report.invoice);
+        // That it came back is told once, whatever more is explained later.
+        if bounces(report) && invoice.delivery() != Some(Delivery::Bounced) {
+            expression = format!("{expression}, {COUNT_EVENTS}");
+            update = counting(update, 1);
+        }
+        expression.push_str(match reason {
+            Some(_) => ", deliveryReason = :reason",
+            None => " REMOVE deliveryReason",
+        });
+        with_news(update.update_expression(expression), report)
     }
 
     fn fails(&self, report: &MailReport) -> Result<UpdateItemFluentBuilder, PortError> {
         let MailNews::Rejected { reason } = &report.news else {
             return Err(PortError::Broken("only a rejection fails an invoice".to_owned()));
         };
-        let update = self
-            .update(report.invoice)
+        let update = counting(self.update(report.invoice), 1)
             // The message's id stays: opening the invoice again retires it, and what is told of it later counts no more.
-            .update_expression(
+            .update_expression(format!(
                 "SET #status = :newStatus, reason = :reason, failedAt = :at, providerMessageId = :message, abandoned = :none, \
-                 updatedAt = :at, attempts = list_append(attempts, :attempt) \
-                 REMOVE lease, due, dueShard, sentAt, delivery, deliveryAt, deliveryReason",
-            )
+                 updatedAt = :at, attempts = list_append(attempts, :attempt), {COUNT_EVENTS} \
+                 REMOVE lease, due, dueShard, sentAt, delivery, deliveryAt, deliveryReason"
+            ))
             .expression_attribute_values(":newStatus", attribute(InvoiceStatus::Failed)?)
             .expression_attribute_values(":reason", text(reason))
             .expression_attribute_values(":message", attribute(&report.message_id)?)
@@ -80,6 +89,10 @@ impl InvoiceTable {
             .expression_attribute_values(":at", number(report.at.millis()));
         attempted(update, report, AttemptOutcome::Failed, reason)
     }
+}
+
+fn bounces(report: &MailReport) -> bool {
+    matches!(report.news, MailNews::Delivery { delivery: Delivery::Bounced, .. })
 }
 
 /// The expression that writes the news, a line about the attempt, and whatever else.

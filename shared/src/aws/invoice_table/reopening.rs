@@ -5,7 +5,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::delivery::if_unchanged;
 use super::{InvoiceTable, due_shard, send};
-use crate::aws::row::{attribute, number};
+use crate::aws::row::{attribute, number, text};
 use crate::domain::{
     AddressCorrection, Attempt, AttemptOutcome, Invoice, InvoiceId, InvoiceStatus, NewAddress, Readdressed, Reopened,
     Reopening, Timestamp,
@@ -111,6 +111,10 @@ impl InvoiceTable {
         let address = reopening.address.as_ref().filter(|address| address.email != *invoice.email());
         if let Some(address) = address {
             append("corrections", attribute([correction(address, reopening.now)])?)?;
+        }
+        if let Some(request) = &reopening.correlation_id {
+            set.push_str(", correlationId = :correlationId");
+            update = update.expression_attribute_values(":correlationId", text(request));
         }
         if let Some(address) = address {
             set.push_str(", linkSecret = :linkSecret");

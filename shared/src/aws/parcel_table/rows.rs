@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::aws::row::{Row, text, to_row};
 use crate::domain::{
-    EmailAddress, OwnerId, Parcel, ParcelId, ParcelStatus, PostalCode, Text, Timestamp, TrackingEvent, TrackingEventId,
-    TrackingNumber, Weight, search_form,
+    EmailAddress, OwnerId, Parcel, ParcelId, ParcelStatus, ParcelStory, PostalCode, RequestId, StoryLine, Text,
+    Timestamp, TrackingEvent, TrackingEventId, TrackingNumber, Weight, search_form,
 };
 use crate::ports::{IdempotencyClaim, ParcelSummary, PortError};
 
@@ -158,7 +158,31 @@ impl From<ParcelRow> for Parcel {
     }
 }
 
-/// A line of a timeline. The first ones that were ever written have neither `id` nor `recordedAt`.
+/// The part of a parcel's row that events tell of.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::aws) struct ParcelStoryRow {
+    parcel_id: ParcelId,
+    owner: OwnerId,
+    tracking_number: TrackingNumber,
+    events: Vec<EventRow>,
+}
+
+impl From<ParcelStoryRow> for ParcelStory {
+    fn from(row: ParcelStoryRow) -> Self {
+        let line = |line: EventRow| StoryLine {
+            status: line.status,
+            at: line.at,
+            recorded_at: line.recorded_at.unwrap_or(line.at),
+            correlation_id: line.correlation_id,
+        };
+        let lines = row.events.into_iter().map(line).collect();
+        Self { id: row.parcel_id, owner: row.owner, tracking_number: row.tracking_number, lines }
+    }
+}
+
+/// A line of a timeline. The first ones that were ever written have neither `id` nor `recordedAt`, and the next had no
+/// `correlationId`.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct EventRow {
@@ -172,12 +196,14 @@ pub(super) struct EventRow {
     location: Option<Text<100>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<Text<200>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    correlation_id: Option<RequestId>,
 }
 
 impl From<TrackingEvent> for EventRow {
     fn from(event: TrackingEvent) -> Self {
-        let TrackingEvent { id, status, at, recorded_at, location, note } = event;
-        Self { id: Some(id), status, at, recorded_at: Some(recorded_at), location, note }
+        let TrackingEvent { id, status, at, recorded_at, location, note, correlation_id } = event;
+        Self { id: Some(id), status, at, recorded_at: Some(recorded_at), location, note, correlation_id }
     }
 }
 
@@ -190,6 +216,7 @@ impl EventRow {
             recorded_at: self.recorded_at.unwrap_or(self.at),
             location: self.location,
             note: self.note,
+            correlation_id: self.correlation_id,
         }
     }
 }

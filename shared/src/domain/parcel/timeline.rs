@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::{Parcel, ParcelId, ParcelStatus};
-use crate::domain::{Text, Timestamp};
+use crate::domain::{RequestId, Text, Timestamp};
 
 /// The most lines that a timeline has. A parcel that goes out and comes back every day takes a hundred days to get there.
 /// With the longest texts in every line the parcel is still well within DynamoDB's 400 KB for a row.
@@ -43,13 +43,21 @@ pub struct TrackingEvent {
     pub location: Option<Text<100>>,
     /// For the merchant and for us, not for the public.
     pub note: Option<Text<200>>,
+    /// The request that told us, if one did.
+    pub correlation_id: Option<RequestId>,
 }
 
 impl TrackingEvent {
     /// What happens at this very moment, without more words.
     #[must_use]
     pub fn now(id: TrackingEventId, status: ParcelStatus, now: Timestamp) -> Self {
-        Self { id, status, at: now, recorded_at: now, location: None, note: None }
+        Self { id, status, at: now, recorded_at: now, location: None, note: None, correlation_id: None }
+    }
+
+    /// The same, told by this request.
+    #[must_use]
+    pub fn by(self, request: &RequestId) -> Self {
+        Self { correlation_id: Some(request.clone()), ..self }
     }
 }
 
@@ -123,7 +131,7 @@ impl Parcel {
             return Err(ReportRefused::TimelineFull);
         }
         let EventReport { status, location, note, .. } = report.clone();
-        Ok(Reported::New(TrackingEvent { id, status, at, recorded_at: now, location, note }))
+        Ok(Reported::New(TrackingEvent { id, status, at, recorded_at: now, location, note, correlation_id: None }))
     }
 
     /// The parcel with one line more.
