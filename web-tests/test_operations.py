@@ -1,6 +1,7 @@
 """The operators' page."""
 
 import re
+from datetime import datetime, timezone
 
 from conftest import own
 from playwright.sync_api import expect
@@ -65,3 +66,41 @@ def test_a_rush_while_the_mail_server_is_down_loses_nothing(stack, visit, mail_s
     reference = page.evaluate("JSON.parse(sessionStorage.getItem('parceltrack-rush')).reference")
     to = [mail["to"][0] for mail in stack.mails_to(reference)]
     assert (len(to), len(set(to))) == (20, 20)
+
+
+def test_the_banner_says_since_when_the_mail_server_has_not_answered(stack, visit, mail_server):
+    mail_server("stopped")
+    for _ in range(5):
+        stack.request_invoice(stack.create_parcel())
+    page = visit("/operations/")
+    expect(page.locator("#outage-words")).to_contain_text("The mail server has not answered since")
+    mail_server("running")
+    expect(page.locator("#outage")).to_be_hidden()
+
+
+def test_the_charts_have_the_hour_before_the_page_was_opened(stack, visit):
+    def an_hour(page) -> None:
+        def answer(route) -> None:
+            now = page.evaluate("Date.now()")
+            ago = lambda minutes: datetime.fromtimestamp(now / 1000 - 60 * minutes, timezone.utc).isoformat()
+            sends = [{"at": ago(minutes), "sendsPerSecond": 0} for minutes in range(60, 0, -1)]
+            sends[30]["sendsPerSecond"] = 17.5
+            backlog = [{"at": ago(40), "backlog": 98_765, "oldestWaitSeconds": 60}]
+            route.fulfill(json={"backlog": backlog, "sends": sends}, headers={"Access-Control-Allow-Origin": stack.page_url})
+
+        page.route("**/api/queue/history", answer)
+
+    page = visit("/operations/", before=an_hour)
+    expect(page.get_by_role("img", name="Backlog: ")).to_have_accessible_name(re.compile("at most 98,765"))
+    expect(page.locator("#sends-top")).to_contain_text("at most 17.5")
+    expect(page.locator(".chart").first).to_contain_text("40 min ago")
+
+
+def test_only_operators_see_the_way_to_this_page(stack, visit):
+    parcel = stack.create_parcel()
+    for path in ["/", f"/parcel/?n={parcel['trackingNumber']}"]:
+        way = visit(path, stack.operator).get_by_role("link", name="Operations")
+        expect(way).to_be_visible()
+        page = visit(path, stack.merchant)
+        expect(page.locator("#link")).to_contain_text("Live")
+        expect(page.get_by_role("link", name="Operations")).to_be_hidden()

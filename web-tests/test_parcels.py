@@ -146,6 +146,26 @@ def test_a_search_and_a_status_survive_a_reload(stack, visit):
         page.reload()
 
 
+def test_an_operator_may_look_at_another_merchants_list_and_share_its_address(stack, visit):
+    theirs = stack.create_parcel(key=stack.other_merchant, recipient=own("Theirs"))
+    page = visit("/", stack.operator)
+    merchant = page.get_by_label("Merchant", exact=True)
+    merchant.fill("orchard-books")
+    expect(row(page, theirs["recipient"])).to_be_visible()
+    merchant.fill("nobody-at-all")
+    expect(page.get_by_text("No parcel matches", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Show all parcels").click()
+    expect(page.locator("li.parcel").first).to_be_visible()
+    expect(row(page, theirs["recipient"])).to_have_count(0)
+    shared = visit("/?owner=orchard-books", stack.operator)
+    expect(row(shared, theirs["recipient"])).to_be_visible()
+    # To a merchant the same address shows their own.
+    own_parcel = stack.create_parcel(recipient=own("Mine"))
+    page = visit("/?owner=orchard-books", stack.merchant)
+    expect(row(page, own_parcel["recipient"])).to_be_visible()
+    expect(page.get_by_label("Merchant", exact=True)).to_be_hidden()
+
+
 def test_older_parcels_follow_when_they_are_asked_for(stack, visit):
     mark = own("page")
     for number in range(23):

@@ -28,3 +28,19 @@ def test_the_first_paint_waits_for_no_script_and_no_api(browser, stack):
     )
     assert painted > 0
     page.context.close()
+
+
+def test_the_list_paints_within_a_second(browser, stack):
+    """The budget that its users were promised. The quickest of some visits, since a busy machine may delay any one."""
+    paints = []
+    for _ in range(5):
+        page = browser.new_context().new_page()
+        page.goto(stack.page_url)
+        paints.append(page.evaluate(
+            "new Promise(done => new PerformanceObserver(paints => {"
+            "  const first = paints.getEntriesByName('first-contentful-paint')[0]; if (first) done(first.startTime);"
+            "}).observe({ type: 'paint', buffered: true }))"
+        ))
+        page.context.close()
+    print(f"first contentful paint, in ms: {sorted(round(paint) for paint in paints)}")
+    assert min(paints) < 1000, paints

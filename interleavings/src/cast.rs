@@ -56,6 +56,8 @@ impl Api {
             tickets: shared.clone(),
             dead_letters: shared.clone(),
             sends: shared.clone(),
+            provider: shared.clone(),
+            history: shared.clone(),
             clock: shared.clone(),
             rate: MailRate::new(1000.0, 1).expect("a rate"),
             latest: Latest::default(),

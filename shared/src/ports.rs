@@ -25,7 +25,10 @@ pub use parcels::{
     ParcelSummary, ReadAnswers, ReadParcels, RecordEvents, SeenParcel, StoredAnswer,
 };
 pub use proofs::{ExpectProofs, KeepProofs, SignedUpload};
-pub use throughput::{Backlog, CountSends, MeasureBacklog, MeasureQueue, OpenInvoices, QueueDepth, ReadSends};
+pub use throughput::{
+    Backlog, CountSends, History, MeasureBacklog, MeasureQueue, NoteBacklog, NoteProvider, OpenInvoices, PastBacklog,
+    QueueDepth, ReadHistory, ReadProvider, ReadSends,
+};
 
 use crate::domain::{
     Attempt, EmailAddress, Invoice, InvoiceContent, InvoiceId, InvoiceStatus, Lease, LeaseHolder, LinkSecret,

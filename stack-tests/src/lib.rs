@@ -284,6 +284,8 @@ impl Stack {
             tickets: Arc::new(self.tickets()),
             dead_letters: Arc::new(self.dead_letters()),
             sends: Arc::new(self.throughput()),
+            provider: Arc::new(self.throughput()),
+            history: Arc::new(self.throughput()),
             clock,
             rate: MailRate::new(20.0, 2).unwrap(),
             latest: Latest::default(),

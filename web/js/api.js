@@ -77,7 +77,9 @@ export function connect(base, holder) {
     resendInvoice: (id) => call("POST", `/api/invoices/${part(id)}/resend`),
     correctEmail: (id, email) => call("PUT", `/api/invoices/${part(id)}/email`, { body: { email } }),
     failedInvoices: (query, signal) => list("invoices", "/api/invoices", { status: "Failed", ...query }, signal),
+    me: () => call("GET", "/api/me"),
     queue: (signal) => call("GET", "/api/queue", { signal }),
+    queueHistory: (signal) => call("GET", "/api/queue/history", { signal }),
     track: (number, signal) => call("GET", `/api/track/${part(number)}`, { signal, open: true }),
   };
 }

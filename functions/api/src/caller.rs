@@ -82,6 +82,15 @@ impl Right for ReportEvents {
     }
 }
 
+/// To know what one's key is for.
+pub(crate) struct KnowMyself;
+
+impl Right for KnowMyself {
+    fn belongs_to(_: Role) -> bool {
+        true
+    }
+}
+
 /// A caller who has a right.
 pub(crate) struct Allowed<R> {
     /// Who.

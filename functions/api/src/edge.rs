@@ -27,7 +27,7 @@ use uuid::Uuid;
 
 use crate::App;
 use crate::problem::Problem;
-use crate::{docs, health, invoices, links, parcels, queue, tracking};
+use crate::{docs, health, invoices, links, me, parcels, queue, tracking};
 
 pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -71,7 +71,7 @@ pub fn router(app: App, allowed_origins: &[HeaderValue]) -> Router {
 }
 
 /// Every path there is, with its methods. The document of the API has the same ones.
-pub(crate) fn routes() -> [(&'static str, MethodRouter<App>); 17] {
+pub(crate) fn routes() -> [(&'static str, MethodRouter<App>); 19] {
     [
         ("/health", get(health::health)),
         ("/api/parcels", post(parcels::create).get(parcels::list)),
@@ -84,7 +84,9 @@ pub(crate) fn routes() -> [(&'static str, MethodRouter<App>); 17] {
         ("/api/invoices", get(invoices::list_failed)),
         ("/api/invoices/{id}", get(invoices::get)),
         ("/api/invoices/{id}/pdf", get(invoices::pdf)),
+        ("/api/me", get(me::get)),
         ("/api/queue", get(queue::get)),
+        ("/api/queue/history", get(queue::history)),
         ("/api/invoices/{id}/resend", post(invoices::resend)),
         ("/api/invoices/{id}/email", put(invoices::set_email)),
         ("/i/{token}", get(links::open)),

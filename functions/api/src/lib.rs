@@ -14,6 +14,7 @@ mod invoices;
 mod json;
 mod key_ring;
 mod links;
+mod me;
 mod openapi;
 mod parcels;
 mod path_id;

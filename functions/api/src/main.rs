@@ -32,11 +32,14 @@ async fn run() -> Result<(), lambda_http::Error> {
         )),
     );
     let tickets = Arc::new(TicketQueue::new(clients.sqs(), settings.tickets_queue_url));
+    let throughput = Arc::new(ThroughputTable::new(clients.dynamodb(), settings.throughput_table));
     let queue = QueueWatch {
         backlog: invoices.clone(),
         tickets: tickets.clone(),
         dead_letters: Arc::new(DeadLetterQueue::new(clients.sqs(), settings.dead_letter_queue_url)),
-        sends: Arc::new(ThroughputTable::new(clients.dynamodb(), settings.throughput_table)),
+        sends: throughput.clone(),
+        provider: throughput.clone(),
+        history: throughput,
         clock: Arc::new(SystemClock),
         rate: settings.mail_rate,
         latest: Latest::default(),

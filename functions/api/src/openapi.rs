@@ -11,7 +11,7 @@ use utoipa::openapi::{Content, Header, Ref, RefOr, Response, ResponseBuilder, Sc
 use utoipa::{Modify, OpenApi};
 
 use crate::problem::ProblemDetails;
-use crate::{docs, health, invoices, links, parcels, queue, tracking};
+use crate::{docs, health, invoices, links, me, parcels, queue, tracking};
 
 pub(crate) mod bodies;
 pub(crate) mod parameters;
@@ -39,7 +39,8 @@ const API_KEY: &str = "apiKey";
         parcels::create::create, parcels::list::list, parcels::get::get, parcels::cancel::cancel,
         parcels::report_event::report_event, parcels::upload_proof::upload_proof, parcels::proof::proof,
         tracking::track, invoices::request::request, invoices::failed::list_failed, invoices::get::get,
-        invoices::resend::resend, invoices::email::set_email, invoices::pdf::pdf, links::open, queue::get, health::health, docs::openapi, docs::page
+        invoices::resend::resend, invoices::email::set_email, invoices::pdf::pdf, links::open,
+        me::get, queue::get, queue::history::history, health::health, docs::openapi, docs::page
     ),
     components(schemas(ProblemDetails)),
     security(("apiKey" = [])),

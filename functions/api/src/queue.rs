@@ -1,19 +1,24 @@
 //! `GET /api/queue`: how much is still to be done, how fast it goes, and when it will be over.
 
+pub(crate) mod history;
+
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
-use parceltrack::domain::{MailRate, Slots, Timestamp};
+use parceltrack::domain::{MailRate, Provider, ProviderState, Slots, Timestamp};
 use parceltrack::ports::{
-    Backlog, Clock, MeasureBacklog, MeasureQueue, OpenInvoices, PortError, QueueDepth, ReadSends,
+    Backlog, Clock, MeasureBacklog, MeasureQueue, OpenInvoices, PortError, QueueDepth, ReadHistory, ReadProvider,
+    ReadSends,
 };
 use serde::Serialize;
 use utoipa::ToSchema;
 
+pub(crate) use self::history::history;
 use crate::App;
 use crate::caller::{Allowed, RunTheService};
+use crate::openapi::schemas;
 use crate::problem::Problem;
 
 /// So long the same figures are shown again, so that it costs little when many watch.
@@ -29,6 +34,10 @@ pub struct QueueWatch {
     pub dead_letters: Arc<dyn MeasureQueue>,
     /// What went out.
     pub sends: Arc<dyn ReadSends>,
+    /// Whether the provider takes mail.
+    pub provider: Arc<dyn ReadProvider>,
+    /// How it was.
+    pub history: Arc<dyn ReadHistory>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// What the provider allows, and how many workers share it.
@@ -41,7 +50,7 @@ pub struct QueueWatch {
 #[derive(Default)]
 pub struct Latest(Mutex<Option<(Timestamp, QueueOut)>>);
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 #[schema(as = Queue)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct QueueOut {
@@ -51,6 +60,7 @@ pub(crate) struct QueueOut {
     tickets: TicketsOut,
     sends_per_second: f64,
     provider_limit: f64,
+    provider: Option<ProviderOut>,
     pace: f64,
     drain_seconds: u64,
     dead_letters: u64,
@@ -61,6 +71,24 @@ pub(crate) struct QueueOut {
 enum Counted {
     Exact,
     AtLeast,
+}
+
+/// The workers' last word about the mail provider; null until they have sent their first mail.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = Provider)]
+#[serde(rename_all = "camelCase")]
+struct ProviderOut {
+    /// `away`: it did not answer several times in a row, and a worker's breaker is open.
+    #[schema(schema_with = schemas::provider_state)]
+    state: ProviderState,
+    #[schema(schema_with = schemas::time)]
+    since: String,
+}
+
+impl From<Provider> for ProviderOut {
+    fn from(Provider { state, since }: Provider) -> Self {
+        Self { state, since: since.to_string() }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -86,22 +114,23 @@ pub(crate) async fn get(State(app): State<App>, _: Allowed<RunTheService>) -> Re
 impl QueueWatch {
     async fn figures(&self) -> Result<QueueOut, PortError> {
         let now = self.clock.now();
-        if let Some((at, figures)) = *self.latest.0.lock().unwrap_or_else(PoisonError::into_inner)
+        if let Some((at, figures)) = &*self.latest.0.lock().unwrap_or_else(PoisonError::into_inner)
             // A clock that was set back must not keep them fresh until it is there again.
-            && at <= now
-            && now.since(at) < FRESH
+            && *at <= now
+            && now.since(*at) < FRESH
         {
-            return Ok(figures);
+            return Ok(figures.clone());
         }
         let slots = Slots::before(now);
-        let (backlog, tickets, dead_letters, sent) = tokio::try_join!(
+        let (backlog, tickets, dead_letters, sent, provider) = tokio::try_join!(
             self.backlog.backlog(),
             self.tickets.depth(),
             self.dead_letters.depth(),
-            self.sends.sent_in(slots)
+            self.sends.sent_in(slots),
+            self.provider.provider()
         )?;
-        let figures = QueueOut::new(backlog, tickets, dead_letters, slots.per_second(sent), self.rate, now);
-        *self.latest.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, figures));
+        let figures = QueueOut::new(backlog, tickets, dead_letters, slots.per_second(sent), self.rate, provider, now);
+        *self.latest.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, figures.clone()));
         Ok(figures)
     }
 }
@@ -113,6 +142,7 @@ impl QueueOut {
         dead_letters: QueueDepth,
         sends_per_second: f64,
         rate: MailRate,
+        provider: Option<Provider>,
         now: Timestamp,
     ) -> Self {
         let (open, backlog_is) = match backlog.open {
@@ -126,6 +156,7 @@ impl QueueOut {
             tickets: TicketsOut { waiting: tickets.waiting, in_flight: tickets.in_flight, delayed: tickets.delayed },
             sends_per_second,
             provider_limit: rate.limit(),
+            provider: provider.map(ProviderOut::from),
             pace: (rate.of_all_workers() * 100.0).round() / 100.0,
             drain_seconds: drain_seconds(open, rate),
             dead_letters: dead_letters.waiting + dead_letters.in_flight + dead_letters.delayed,
@@ -150,7 +181,8 @@ mod tests {
         let tickets = QueueDepth { waiting: 30, in_flight: 10, delayed: 2 };
         let dead_letters = QueueDepth { waiting: 2, in_flight: 1, delayed: 0 };
         let rate = MailRate::new(20.0, 2).unwrap();
-        QueueOut::new(backlog, tickets, dead_letters, 17.3, rate, Timestamp::from_millis(100_900))
+        let away = Provider { state: ProviderState::Away, since: Timestamp::from_millis(90_000) };
+        QueueOut::new(backlog, tickets, dead_letters, 17.3, rate, oldest.map(|_| away), Timestamp::from_millis(100_900))
     }
 
     #[test]
@@ -164,6 +196,7 @@ mod tests {
                 "tickets": {"waiting": 30, "inFlight": 10, "delayed": 2},
                 "sendsPerSecond": 17.3,
                 "providerLimit": 20.0,
+                "provider": {"state": "away", "since": "1970-01-01T00:01:30.000Z"},
                 "pace": 18.18,
                 "drainSeconds": 28,
                 "deadLetters": 3
@@ -177,8 +210,8 @@ mod tests {
     fn where_nothing_is_open_nothing_waits_and_nothing_is_to_be_drained() {
         let nothing = serde_json::to_value(out(OpenInvoices::Exactly(0), None)).unwrap();
         assert_eq!(
-            (&nothing["backlog"], &nothing["oldestWaitSeconds"], &nothing["drainSeconds"]),
-            (&json!(0), &json!(null), &json!(0))
+            (&nothing["backlog"], &nothing["oldestWaitSeconds"], &nothing["drainSeconds"], &nothing["provider"]),
+            (&json!(0), &json!(null), &json!(0), &json!(null))
         );
     }
 }

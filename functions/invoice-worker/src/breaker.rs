@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use parceltrack::domain::ProviderState;
 use tokio::time::Instant;
 
 /// So many failures in a row open the breaker.
@@ -20,6 +21,7 @@ pub(crate) struct Breaker {
 struct State {
     failures_in_a_row: u32,
     open_until: Option<Instant>,
+    found: Option<ProviderState>,
 }
 
 /// Whether the provider may be called.
@@ -48,7 +50,7 @@ impl Breaker {
 
     /// The provider answered, with yes or no.
     pub(crate) fn answered(&self) {
-        *self.lock() = State::default();
+        *self.lock() = State { found: Some(ProviderState::Answers), ..State::default() };
     }
 
     /// The provider did not answer, or refused everybody.
@@ -57,7 +59,13 @@ impl Breaker {
         state.failures_in_a_row += 1;
         if state.failures_in_a_row >= THRESHOLD {
             state.open_until = Some(Instant::now() + OPEN_FOR);
+            state.found = Some(ProviderState::Away);
         }
+    }
+
+    /// What the mails so far say of the provider, if they say anything.
+    pub(crate) fn found(&self) -> Option<ProviderState> {
+        self.lock().found
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
@@ -76,7 +84,7 @@ mod tests {
             assert_eq!(breaker.permit(), Permit::Call);
             breaker.failed();
         }
-        assert_eq!(breaker.permit(), Permit::LeaveAlone);
+        assert_eq!((breaker.permit(), breaker.found()), (Permit::LeaveAlone, Some(ProviderState::Away)));
         tokio::time::advance(OPEN_FOR).await;
         assert_eq!(breaker.permit(), Permit::Call, "the probe");
         assert_eq!(breaker.permit(), Permit::LeaveAlone, "one probe only");
@@ -85,6 +93,7 @@ mod tests {
         assert_eq!(breaker.permit(), Permit::Call, "the next probe");
         breaker.answered();
         assert_eq!((breaker.permit(), breaker.permit()), (Permit::Call, Permit::Call), "closed again");
+        assert_eq!(breaker.found(), Some(ProviderState::Answers));
     }
 
     #[tokio::test(start_paused = true)]
@@ -93,6 +102,7 @@ mod tests {
         for _ in 0..10 {
             breaker.failed();
             breaker.failed();
+            assert_ne!(breaker.found(), Some(ProviderState::Away));
             breaker.answered();
         }
         assert_eq!(breaker.permit(), Permit::Call);

@@ -38,6 +38,7 @@ async fn run() -> Result<(), lambda_runtime::Error> {
         }
     };
     let invoices = Arc::new(invoices);
+    let throughput = Arc::new(ThroughputTable::new(clients.dynamodb(), settings.throughput_table));
     let worker = Worker::new(
         invoices.clone(),
         Arc::new(InvoiceBucket::new(clients.s3(), settings.invoices_bucket)),
@@ -49,7 +50,7 @@ async fn run() -> Result<(), lambda_runtime::Error> {
     )
     .heeding(Arc::new(SuppressionTable::new(clients.dynamodb(), settings.suppressions_table)))
     .reopening(invoices)
-    .counting(Arc::new(ThroughputTable::new(clients.dynamodb(), settings.throughput_table)));
+    .counting(throughput.clone(), throughput);
     let worker = Arc::new(worker);
     lambda_runtime::run(service_fn(move |event: LambdaEvent<_>| {
         let worker = worker.clone();

@@ -16,8 +16,8 @@ use parceltrack::domain::{
     retry_delay,
 };
 use parceltrack::ports::{
-    Claim, Clock, CountSends, DeadLetter, Held, LetGo, Mail, MailError, PortError, PostponeTicket, ReadSuppressions,
-    ReopenInvoices, SendMail, StorePdf, WorkOnInvoices,
+    Claim, Clock, CountSends, DeadLetter, Held, LetGo, Mail, MailError, NoteProvider, PortError, PostponeTicket,
+    ReadSuppressions, ReopenInvoices, SendMail, StorePdf, WorkOnInvoices,
 };
 use parceltrack::telemetry::{self, FailureReason, Metric};
 use uuid::Uuid;
@@ -147,10 +147,10 @@ impl Worker {
         self
     }
 
-    /// One that counts the mails it sends, so that people see how fast the work goes.
+    /// One that counts the mails it sends and notes whether the provider takes them, so that people see how the work goes.
     #[must_use]
-    pub fn counting(mut self, sends: Arc<dyn CountSends>) -> Self {
-        self.tally = Tally::kept_in(sends);
+    pub fn counting(mut self, sends: Arc<dyn CountSends>, provider: Arc<dyn NoteProvider>) -> Self {
+        self.tally = Tally::kept_in(sends, provider);
         self
     }
 
@@ -163,9 +163,9 @@ impl Worker {
         }
     }
 
-    /// Adds what was sent since the last time to the count of all workers.
+    /// Adds what was sent since the last time to the count of all workers, and notes whether the provider takes mail.
     pub(crate) async fn report_sends(&self, deadline: Deadline) {
-        self.tally.report(self.clock.now(), deadline).await;
+        self.tally.report(self.breaker.found(), self.clock.now(), deadline).await;
     }
 
     /// Brings the ticket's invoice as far as it gets, delivered for the `receives`-th time, the dead letters by which

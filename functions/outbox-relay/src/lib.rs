@@ -6,9 +6,10 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use futures::future::join_all;
 use parceltrack::domain::{Ticket, Timestamp, relay_backoff};
 use parceltrack::ports::{
-    Clock, DUE_SHARDS, DueInvoice, MeasureBacklog, PortError, RelayInvoices, SendTickets, StepTaken,
+    Clock, DUE_SHARDS, DueInvoice, MeasureBacklog, NoteBacklog, PortError, RelayInvoices, SendTickets, StepTaken,
 };
 use parceltrack::telemetry::{self, Metric};
 use serde::Serialize;
@@ -74,13 +75,15 @@ impl Relay {
         let mut after = None;
         loop {
             let page = self.invoices.due_page(shard, now, after).await?;
-            for batch in page.invoices.chunks(BATCH) {
-                if deadline.duration_since(SystemTime::now()).unwrap_or_default() < TIME_TO_STOP {
-                    tracing::warn!(event = "relay_out_of_time", shard);
-                    return Ok(());
-                }
-                self.relay(batch, report).await;
+            if deadline.duration_since(SystemTime::now()).unwrap_or_default() < TIME_TO_STOP {
+                tracing::warn!(event = "relay_out_of_time", shard);
+                return Ok(());
             }
+            // A page's batches side by side: after an outage everything is due at once, and one call at a time would
+            // bring tickets more slowly than they are worked off.
+            join_all(page.invoices.chunks(BATCH).map(|batch| self.relay(batch))).await.into_iter().for_each(|batch| {
+                report.add(batch);
+            });
             after = page.invoices.last().copied();
             if !page.more || after.is_none() {
                 return Ok(());
@@ -90,17 +93,21 @@ impl Relay {
 
     /// Moves the due times first, so that two runs at once do not send twice; then sends. What the queue does not take
     /// is made due again. A crash in between costs one backoff, not the invoice.
-    async fn relay(&self, batch: &[DueInvoice], report: &mut Report) {
+    async fn relay(&self, batch: &[DueInvoice]) -> Report {
+        let mut report = Report::default();
         let now = self.clock.now();
-        let mut moved = Vec::with_capacity(batch.len());
-        for &invoice in batch {
+        let steps = batch.iter().map(|&invoice| {
             let to = now + relay_backoff(invoice.moves);
-            if self.move_due(invoice, to, invoice.moves + 1, report).await == Some(StepTaken::Moved) {
-                moved.push(DueInvoice { due: to, ..invoice });
+            async move { (DueInvoice { due: to, ..invoice }, self.move_due(invoice, to, invoice.moves + 1).await) }
+        });
+        let mut moved = Vec::with_capacity(batch.len());
+        for (invoice, result) in join_all(steps).await {
+            if report.notes(result) == Some(StepTaken::Moved) {
+                moved.push(invoice);
             }
         }
         if moved.is_empty() {
-            return;
+            return report;
         }
         let tickets: Vec<Ticket> = moved.iter().map(|invoice| Ticket { invoice_id: invoice.id }).collect();
         let refused = match self.tickets.send_batch(&tickets).await {
@@ -114,35 +121,47 @@ impl Relay {
         report.refused += refused.len();
         for invoice in moved.into_iter().filter(|invoice| refused.contains(&Ticket { invoice_id: invoice.id })) {
             // What was not sent does not count as sent: it would make the next wait longer.
-            self.move_due(invoice, self.clock.now() + NEXT_RUN, invoice.moves, report).await;
+            report.notes(self.move_due(invoice, self.clock.now() + NEXT_RUN, invoice.moves).await);
         }
+        report
     }
 
-    async fn move_due(&self, invoice: DueInvoice, to: Timestamp, moves: u32, report: &mut Report) -> Option<StepTaken> {
-        match self.invoices.move_due(invoice, to, moves).await {
-            Ok(StepTaken::Moved) => Some(StepTaken::Moved),
-            Ok(StepTaken::OvertakenByAnother) => {
-                report.overtaken += 1;
-                Some(StepTaken::OvertakenByAnother)
-            }
-            Err(error) => {
-                tracing::error!(event = "due_not_moved", invoice = %invoice.id, %error);
-                report.failed += 1;
-                None
-            }
-        }
+    async fn move_due(&self, invoice: DueInvoice, to: Timestamp, moves: u32) -> Result<StepTaken, PortError> {
+        self.invoices.move_due(invoice, to, moves).await.inspect_err(|error| {
+            tracing::error!(event = "due_not_moved", invoice = %invoice.id, %error);
+        })
     }
 }
 
-/// Tells how old the oldest unfinished invoice is, wherever its ticket may be.
-pub async fn tell_oldest(invoices: &dyn MeasureBacklog, now: Timestamp) {
-    match invoices.backlog().await {
-        Ok(backlog) => {
-            let age = backlog.oldest.map_or(Duration::ZERO, |oldest| now.since(oldest));
-            telemetry::record(Metric::OldestUnfinishedInvoice(age), now);
+impl Report {
+    /// Counts what became of a due time that was to be moved, unless it was.
+    fn notes(&mut self, moved: Result<StepTaken, PortError>) -> Option<StepTaken> {
+        match &moved {
+            Ok(StepTaken::Moved) => {}
+            Ok(StepTaken::OvertakenByAnother) => self.overtaken += 1,
+            Err(_) => self.failed += 1,
         }
-        // The next run tells it again.
-        Err(error) => tracing::warn!(event = "oldest_not_known", %error),
+        moved.ok()
+    }
+
+    fn add(&mut self, Self { sent, refused, overtaken, failed }: Self) {
+        self.sent += sent;
+        self.refused += refused;
+        self.overtaken += overtaken;
+        self.failed += failed;
+    }
+}
+
+/// Tells how much is unfinished and how old the oldest of it is, wherever its ticket may be. The next run tells it again.
+pub async fn tell_backlog(invoices: &dyn MeasureBacklog, notes: &dyn NoteBacklog, now: Timestamp) {
+    let backlog = match invoices.backlog().await {
+        Ok(backlog) => backlog,
+        Err(error) => return tracing::warn!(event = "backlog_not_known", %error),
+    };
+    let age = backlog.oldest.map_or(Duration::ZERO, |oldest| now.since(oldest));
+    telemetry::record(Metric::OldestUnfinishedInvoice(age), now);
+    if let Err(error) = notes.note_backlog(backlog, now).await {
+        tracing::warn!(event = "backlog_not_noted", %error);
     }
 }
 

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use lambda_runtime::{LambdaEvent, service_fn};
-use outbox_relay::{Relay, tell_oldest};
-use parceltrack::aws::{Clients, InvoiceTable, TicketQueue};
+use outbox_relay::{Relay, tell_backlog};
+use parceltrack::aws::{Clients, InvoiceTable, ThroughputTable, TicketQueue};
 use parceltrack::clock::SystemClock;
 use parceltrack::ports::Clock as _;
 use parceltrack::settings::required;
@@ -19,7 +19,9 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), lambda_runtime::Error> {
     let (table, queue) = (required("INVOICES_TABLE")?, required("TICKETS_QUEUE_URL")?);
+    let throughput = required("THROUGHPUT_TABLE")?;
     let clients = Clients::from_env().await;
+    let throughput = Arc::new(ThroughputTable::new(clients.dynamodb(), throughput));
     let invoices = Arc::new(InvoiceTable::new(clients.dynamodb(), table));
     let relay = Arc::new(Relay {
         invoices: invoices.clone(),
@@ -27,10 +29,10 @@ async fn run() -> Result<(), lambda_runtime::Error> {
         clock: Arc::new(SystemClock),
     });
     lambda_runtime::run(service_fn(move |event: LambdaEvent<serde_json::Value>| {
-        let (relay, invoices) = (relay.clone(), invoices.clone());
+        let (relay, invoices, throughput) = (relay.clone(), invoices.clone(), throughput.clone());
         async move {
-            let (ran, ()) =
-                tokio::join!(relay.run(event.context.deadline()), tell_oldest(&*invoices, SystemClock.now()));
+            let told = tell_backlog(&*invoices, &*throughput, SystemClock.now());
+            let (ran, ()) = tokio::join!(relay.run(event.context.deadline()), told);
             ran.map_err(lambda_runtime::Error::from)
         }
     }))

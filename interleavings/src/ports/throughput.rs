@@ -1,8 +1,11 @@
 //! The figures of the queue: those of an idle one, since nothing that is looked at here depends on them.
 
 use async_trait::async_trait;
-use parceltrack::domain::Slots;
-use parceltrack::ports::{Backlog, MeasureBacklog, MeasureQueue, OpenInvoices, PortError, QueueDepth, ReadSends};
+use parceltrack::domain::{Provider, Slots};
+use parceltrack::ports::{
+    Backlog, History, MeasureBacklog, MeasureQueue, OpenInvoices, PortError, QueueDepth, ReadHistory, ReadProvider,
+    ReadSends,
+};
 
 use super::Ports;
 
@@ -24,5 +27,19 @@ impl MeasureQueue for Ports {
 impl ReadSends for Ports {
     async fn sent_in(&self, _: Slots) -> Result<u64, PortError> {
         Ok(0)
+    }
+}
+
+#[async_trait]
+impl ReadProvider for Ports {
+    async fn provider(&self) -> Result<Option<Provider>, PortError> {
+        Ok(None)
+    }
+}
+
+#[async_trait]
+impl ReadHistory for Ports {
+    async fn history(&self, _: Slots) -> Result<History, PortError> {
+        Ok(History::default())
     }
 }

@@ -15,6 +15,7 @@ mod money;
 mod owner;
 mod parcel;
 mod proof;
+mod provider;
 mod request_id;
 mod search;
 mod tax;
@@ -49,6 +50,7 @@ pub use parcel::{
     TrackingEventId, UnknownStatus, Weight,
 };
 pub use proof::{InvalidPhotoSize, PhotoSize, PhotoType, ProofOfDelivery, UPLOAD_LIFETIME, UnknownPhotoType};
+pub use provider::{Provider, ProviderState};
 pub use request_id::{InvalidRequestId, RequestId};
 pub use search::{SearchPrefix, search_form};
 pub use tax::{TaxCode, TaxRate, UnknownTaxCode};

@@ -18,7 +18,19 @@ impl Slot {
     /// The slot that this moment is in.
     #[must_use]
     pub const fn of(moment: Timestamp) -> Self {
-        Self(moment.seconds().div_euclid(SLOT_SECONDS) * SLOT_SECONDS)
+        Self::at_seconds(moment.seconds())
+    }
+
+    /// The slot that begins so many seconds after 1970-01-01T00:00:00Z, or has begun then.
+    #[must_use]
+    pub const fn at_seconds(seconds: i64) -> Self {
+        Self(seconds.div_euclid(SLOT_SECONDS) * SLOT_SECONDS)
+    }
+
+    /// When it begins.
+    #[must_use]
+    pub const fn begin(self) -> Timestamp {
+        Timestamp::from_millis(self.0 * 1000)
     }
 
     /// When it begins, in seconds since 1970-01-01T00:00:00Z.
@@ -45,6 +57,25 @@ impl Slots {
         Self { first: Slot(current - RECENT * SLOT_SECONDS), last: Slot(current - SLOT_SECONDS) }
     }
 
+    /// The last complete hour or a little less before this moment: whole minutes.
+    #[must_use]
+    pub const fn of_the_hour_before(moment: Timestamp) -> Self {
+        let minute = moment.seconds().div_euclid(60) * 60;
+        Self { first: Slot(minute - 3600), last: Slot(minute - SLOT_SECONDS) }
+    }
+
+    /// The minutes that begin in these slots, each as the slots in it.
+    pub fn minutes(self) -> impl Iterator<Item = Self> {
+        let beginnings = (self.first.0..=self.last.0).filter(|seconds| seconds % 60 == 0);
+        beginnings.map(|minute| Self { first: Slot(minute), last: Slot(minute + 60 - SLOT_SECONDS) })
+    }
+
+    /// Whether this slot is among them.
+    #[must_use]
+    pub fn contain(self, slot: Slot) -> bool {
+        (self.first..=self.last).contains(&slot)
+    }
+
     /// So many mails in these slots, as mails a second.
     #[must_use]
     pub fn per_second(self, mails: u64) -> f64 {
@@ -65,6 +96,19 @@ mod tests {
             assert_eq!((slots.first.seconds(), slots.last.seconds()), (first, last), "{millis}");
             assert!(slots.last < Slot::of(Timestamp::from_millis(millis)));
         }
+    }
+
+    #[test]
+    fn an_hour_is_sixty_whole_minutes_and_the_one_that_runs_is_not_among_them() {
+        let hour = Slots::of_the_hour_before(Timestamp::from_millis(7_259_999));
+        let minutes: Vec<Slots> = hour.minutes().collect();
+        assert_eq!(minutes.len(), 60);
+        assert_eq!((minutes[0].first.seconds(), minutes[59].last.seconds()), (3_600, 7_195));
+        for (seconds, minute) in [(3_600, 0), (3_659, 0), (3_660, 1), (7_199, 59)] {
+            let slot = Slot::at_seconds(seconds);
+            assert_eq!(minutes.iter().position(|minute| minute.contain(slot)), Some(minute), "{seconds}");
+        }
+        assert!(!hour.contain(Slot::at_seconds(3_599)) && !hour.contain(Slot::at_seconds(7_200)));
     }
 
     #[test]

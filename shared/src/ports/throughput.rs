@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::PortError;
-use crate::domain::{Slots, Timestamp};
+use crate::domain::{Provider, ProviderState, Slot, Slots, Timestamp};
 
 /// How many invoices are neither `Sent` nor `Failed`, also those that are parked and have no ticket on the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,4 +60,52 @@ pub trait CountSends: Send + Sync {
 pub trait ReadSends: Send + Sync {
     /// By all workers, in all these slots together.
     async fn sent_in(&self, slots: Slots) -> Result<u64, PortError>;
+}
+
+/// Notes whether the provider takes mail (worker).
+#[async_trait]
+pub trait NoteProvider: Send + Sync {
+    /// What a worker found now. Found again, it is since the first time.
+    async fn note_provider(&self, state: ProviderState, now: Timestamp) -> Result<(), PortError>;
+}
+
+/// Reads whether the provider takes mail (API).
+#[async_trait]
+pub trait ReadProvider: Send + Sync {
+    /// The workers' last word, if there is one yet.
+    async fn provider(&self) -> Result<Option<Provider>, PortError>;
+}
+
+/// Notes how much is open from time to time (relay).
+#[async_trait]
+pub trait NoteBacklog: Send + Sync {
+    /// So it is now.
+    async fn note_backlog(&self, backlog: Backlog, now: Timestamp) -> Result<(), PortError>;
+}
+
+/// What was open once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PastBacklog {
+    /// When: the slot of the note.
+    pub at: Slot,
+    /// How many invoices were open then, or that many at least.
+    pub open: u64,
+    /// When the oldest of them had been created.
+    pub oldest: Option<Timestamp>,
+}
+
+/// How the work went.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct History {
+    /// What was open, oldest first, as often as it was noted.
+    pub backlog: Vec<PastBacklog>,
+    /// How many mails the provider accepted in each slot, oldest first. Slots without any are left out.
+    pub sends: Vec<(Slot, u64)>,
+}
+
+/// Reads how the work went (API).
+#[async_trait]
+pub trait ReadHistory: Send + Sync {
+    /// In these slots.
+    async fn history(&self, slots: Slots) -> Result<History, PortError>;
 }

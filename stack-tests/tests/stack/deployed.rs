@@ -27,7 +27,7 @@ const FUNCTIONS: [(&str, &str, &str); 6] = [
 type Permission = (&'static str, &'static str);
 
 /// What a call of a port comes to: the port, its method, and each permission that it needs.
-const CALLS: [(&str, &str, &[Permission]); 41] = [
+const CALLS: [(&str, &str, &[Permission]); 45] = [
     ("ReadApiKeys", "api_key", &[("dynamodb:GetItem", "ApiKeysTable")]),
     ("ReadApiKeys", "note_use", &[("dynamodb:UpdateItem", "ApiKeysTable")]),
     (
@@ -57,6 +57,10 @@ const CALLS: [(&str, &str, &[Permission]); 41] = [
     ),
     ("CountSends", "add", &[("dynamodb:UpdateItem", "ThroughputTable")]),
     ("ReadSends", "sent_in", &[("dynamodb:Query", "ThroughputTable")]),
+    ("NoteProvider", "note_provider", &[("dynamodb:UpdateItem", "ThroughputTable")]),
+    ("ReadProvider", "provider", &[("dynamodb:Query", "ThroughputTable")]),
+    ("NoteBacklog", "note_backlog", &[("dynamodb:UpdateItem", "ThroughputTable")]),
+    ("ReadHistory", "history", &[("dynamodb:Query", "ThroughputTable")]),
     ("CreateInvoices", "create", &[("dynamodb:PutItem", "InvoicesTable")]),
     ("ReadInvoices", "invoice", &[("dynamodb:GetItem", "InvoicesTable")]),
     ("ReadInvoices", "summaries", &[("dynamodb:BatchGetItem", "InvoicesTable")]),

@@ -1,4 +1,4 @@
-//! `GET /api/queue`: mostly in this process, on tables, queues and an inbox of a test's own, since other tests work on the
+//! `GET /api/queue` and its history: mostly in this process, on tables, queues and an inbox of a test's own, since other tests work on the
 //! deployed ones.
 
 use std::future::pending;
@@ -14,14 +14,16 @@ use axum::extract::Request;
 use futures::StreamExt as _;
 use invoice_worker::Worker;
 use local_stack::{OPERATOR_KEY, OwnInbox, ServerState};
+use outbox_relay::tell_backlog;
 use parceltrack::aws::{DeadLetterQueue, InvoiceTable, ThroughputTable, TicketQueue};
 use parceltrack::clock::SystemClock;
 use parceltrack::domain::{
-    Attempt, AttemptOutcome, InvoiceId, Lease, LeaseHolder, MailRate, Reopening, Slots, Ticket, Timestamp, Wish,
+    Attempt, AttemptOutcome, InvoiceId, Lease, LeaseHolder, MailRate, ProviderState, Reopening, Slots, Ticket,
+    Timestamp, Wish,
 };
 use parceltrack::ports::{
-    Backlog, Clock, CountSends, DeadLetter as _, LetGo, MeasureBacklog as _, OpenInvoices, PortError,
-    ReadInvoices as _, ReadSends as _, ReopenInvoices as _, SendTicket as _, WorkOnInvoices as _,
+    Backlog, Clock, CountSends, DeadLetter as _, LetGo, MeasureBacklog as _, NoteProvider, OpenInvoices, PortError,
+    ReadInvoices as _, ReadProvider as _, ReadSends as _, ReopenInvoices as _, SendTicket as _, WorkOnInvoices as _,
 };
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -70,6 +72,8 @@ async fn parts(stack: &Stack) -> Parts {
         tickets: Arc::new(tickets(stack, &queues)),
         dead_letters: Arc::new(dead_letters(stack, &queues)),
         sends: Arc::new(throughput.clone()),
+        provider: Arc::new(throughput.clone()),
+        history: Arc::new(throughput.clone()),
         clock: clock.clone(),
         rate: MailRate::new(20.0, 2).unwrap(),
         latest: Latest::default(),
@@ -87,10 +91,12 @@ fn dead_letters(stack: &Stack, queues: &OwnQueues) -> DeadLetterQueue {
 }
 
 async fn figures(api: &Router) -> Value {
-    let request = Request::get("/api/queue")
-        .header("authorization", format!("Bearer {OPERATOR_KEY}"))
-        .body(Body::empty())
-        .unwrap();
+    operators_json(api, "/api/queue").await
+}
+
+async fn operators_json(api: &Router, path: &str) -> Value {
+    let request =
+        Request::get(path).header("authorization", format!("Bearer {OPERATOR_KEY}")).body(Body::empty()).unwrap();
     let response = api.clone().oneshot(request).await.unwrap();
     assert_eq!(response.status(), 200);
     serde_json::from_slice(&to_bytes(response.into_body(), usize::MAX).await.unwrap()).unwrap()
@@ -164,21 +170,25 @@ async fn in_an_outage_the_backlog_stays_though_the_queue_is_empty_and_afterwards
             Arc::new(SystemClock),
             rules(),
         )
-        .counting(Arc::new(throughput.clone()))
+        .counting(Arc::new(throughput.clone()), Arc::new(throughput.clone()))
     };
     let mut invoices = Vec::new();
-    for _ in 0..2 {
+    // As many as open the breaker.
+    for _ in 0..3 {
         let id = create_invoice(&table, &own_address("outage"), in_an_hour()).await;
         invoices.push(table.invoice(id).await.unwrap().unwrap());
     }
     // On their last receive: what fails now is parked, and its ticket is gone.
-    let batch = [ticket_record("m0", &invoices[0], 5), ticket_record("m1", &invoices[1], 5)];
+    let batch = ["m0", "m1", "m2"].iter().zip(&invoices).map(|(id, invoice)| ticket_record(id, invoice, 5));
+    let batch: Vec<_> = batch.collect();
+    assert_eq!(throughput.provider().await.unwrap(), None, "nobody has mailed yet");
 
     inbox.set_state(ServerState::Stopped).await.unwrap();
     assert!(work(&worker(), &batch).await.is_empty());
     clock.set(SystemClock.now());
     let down = figures(&api).await;
-    assert_eq!((&down["backlog"], &down["backlogIs"]), (&json!(2), &json!("exact")));
+    assert_eq!((&down["backlog"], &down["backlogIs"]), (&json!(3), &json!("exact")));
+    assert_eq!(down["provider"]["state"], "away");
     assert_eq!(down["tickets"], json!({"waiting": 0, "inFlight": 0, "delayed": 0}));
     assert_eq!((&down["drainSeconds"], &down["sendsPerSecond"]), (&json!(1), &json!(0.0)));
 
@@ -186,16 +196,21 @@ async fn in_an_outage_the_backlog_stays_though_the_queue_is_empty_and_afterwards
     let later = figures(&api).await;
     let waits = [&down, &later].map(|figures| figures["oldestWaitSeconds"].as_u64().unwrap());
     assert_eq!(waits[1] - waits[0], 42);
+    clock.forward(1);
+    assert!(work(&worker(), &batch).await.is_empty());
+    assert_eq!(figures(&api).await["provider"], down["provider"], "since the first worker found it");
 
     inbox.set_state(ServerState::Running).await.unwrap();
     assert!(work(&worker(), &batch).await.is_empty());
-    assert_eq!(inbox.mails().len(), 2);
+    assert_eq!(inbox.mails().len(), 3);
     // The slot of the batch's end is complete when the next one has begun.
     clock.set(SystemClock.now() + Duration::from_secs(5));
     let over = figures(&api).await;
     assert_eq!((&over["backlog"], &over["oldestWaitSeconds"]), (&json!(0), &Value::Null));
     assert_eq!(over["drainSeconds"], 0);
-    assert_eq!(over["sendsPerSecond"], 0.2, "two mails in ten seconds");
+    assert_eq!(over["sendsPerSecond"], 0.3, "three mails in ten seconds");
+    assert_eq!(over["provider"]["state"], "answers");
+    assert!(over["provider"]["since"].as_str() > down["provider"]["since"].as_str());
 }
 
 #[tokio::test]
@@ -238,7 +253,32 @@ async fn sends_are_added_up_by_slot_and_read_for_a_stretch_of_slots() {
     assert_eq!(throughput.sent_in(slots).await.unwrap(), 54_320, "not the one before, not the one after");
 }
 
+#[tokio::test]
+async fn the_last_hour_is_told_by_the_minute() {
+    let stack = Stack::running().await;
+    let Parts { table, throughput, clock, api, .. } = parts(&stack).await;
+    let hour = Slots::of_the_hour_before(clock.now());
+    let minute = |number: usize| hour.minutes().nth(number).unwrap().first.begin();
+    create_invoice(&table, &own_address("past"), in_an_hour()).await;
+    // Before the hour, in it, and in the minute that runs.
+    for at in [minute(0) + Duration::ZERO, minute(30), minute(59) + Duration::from_mins(1)] {
+        tell_backlog(&table, &throughput, at).await;
+        throughput.add(60, at).await.unwrap();
+    }
+    throughput.add(30, minute(30) + Duration::from_secs(55)).await.unwrap();
+    let history = operators_json(&api, "/api/queue/history").await;
+    let backlog: Vec<_> =
+        history["backlog"].as_array().unwrap().iter().map(|then| then["at"].as_str().unwrap()).collect();
+    assert_eq!(backlog, [minute(0), minute(30)].map(|at| at.to_string()));
+    assert_eq!(history["backlog"][1]["backlog"], 1);
+    let sends: Vec<_> =
+        history["sends"].as_array().unwrap().iter().map(|then| then["sendsPerSecond"].as_f64().unwrap()).collect();
+    assert_eq!(sends.len(), 60);
+    assert_eq!((sends[0], sends[29], sends[30], sends[31]), (1.0, 0.0, 1.5, 0.0));
+}
+
 /// Counts that cannot be written.
+#[derive(Clone, Copy)]
 enum NoCounts {
     Refused,
     Unanswered,
@@ -254,12 +294,20 @@ impl CountSends for NoCounts {
     }
 }
 
+#[async_trait]
+impl NoteProvider for NoCounts {
+    async fn note_provider(&self, _: ProviderState, now: Timestamp) -> Result<(), PortError> {
+        self.add(0, now).await
+    }
+}
+
 #[tokio::test]
 async fn a_count_that_cannot_be_written_harms_no_invoice() {
     let stack = Stack::running().await;
     let (inbox, queues) = (OwnInbox::start().await.unwrap(), stack.own_queues().await);
     for trouble in [NoCounts::Refused, NoCounts::Unanswered] {
-        let worker = stack.worker(&queues, smtp(&inbox.smtp_url()), rules()).counting(Arc::new(trouble));
+        let worker =
+            stack.worker(&queues, smtp(&inbox.smtp_url()), rules()).counting(Arc::new(trouble), Arc::new(trouble));
         let invoice = stack.invoice_without_ticket(&own_address("uncounted")).await;
         assert!(work(&worker, &[ticket_record("m1", &invoice, 1)]).await.is_empty());
         assert!(stack.invoice(invoice.content.id).await.due.is_none(), "finished");

@@ -3,14 +3,14 @@
 import { drawing, setAttribute, setText } from "../dom.js";
 
 const WIDTH = 600, HEIGHT = 120;
-const SHORTEST_MS = 300_000;
-const GAP_MS = 15_000;
+// Longer than the minutes that the API tells of, one of which may be missing.
+const GAP_MS = 150_000;
 
-/** Draws `points`, `[at, value]` oldest first, into an SVG; `limit` is a level to compare with. */
-export function drawChart(svg, points, { limit, words }) {
-  const end = points.at(-1)[0];
-  // A few minutes at first, so that a burst can be seen; then as long as there is something to show.
-  const span = Math.max(SHORTEST_MS, end - points[0][0]);
+/** Draws those of `points`, `[at, value]` oldest first, from `begin` on into an SVG; `limit` is a level to compare with. */
+export function drawChart(svg, all, { begin, limit, words }) {
+  const end = all.at(-1)[0];
+  const span = end - begin;
+  const points = all.filter(([at]) => at >= begin);
   const top = Math.max(1, limit ?? 0, ...points.map(([, value]) => value)) * 1.05;
   const x = (at) => (WIDTH - ((end - at) / span) * WIDTH).toFixed(1);
   const y = (value) => (HEIGHT - (value / top) * HEIGHT).toFixed(1);

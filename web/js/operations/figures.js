@@ -1,24 +1,28 @@
-// Guarantee: the figures are the API's; only the outage is concluded from them, and two readings in a row must say so.
+// Guarantee: the figures are the API's, and so is the outage; one that no worker tells of is concluded, from two readings in a row.
 
 import { announce, byId, setText } from "../dom.js";
-import { count, duration, tenths, whole } from "../words.js";
+import { clockTime, count, duration, tenths, whole } from "../words.js";
 import { drawChart } from "./chart.js";
-import { figuresHistory } from "./history.js";
+import { lastHour } from "./history.js";
 
-/** Mail that waits so long while none goes out is stuck: the worker's breaker is open, or nobody works at all. */
+/** Mail that waits so long while none goes out is stuck, though no worker's breaker says so: nobody works at all. */
 const STUCK_SECONDS = 20;
+
+/** No chart is shorter. */
+const SHORTEST_MS = 300_000;
 
 /** The queue's figures, charts and outage banner. */
 export function figures(api) {
-  const history = figuresHistory();
+  const hour = lastHour(api);
   let stuckBefore = false;
 
   async function read(signal) {
     const now = await api.queue(signal);
     show(now);
-    showCharts(now, history.add({ backlog: now.backlog, sends: now.sendsPerSecond }));
+    showCharts(now, await hour.add(now, signal));
+    const away = now.backlog > 0 && now.provider?.state === "away";
     const stuck = now.backlog > 0 && now.sendsPerSecond === 0 && now.oldestWaitSeconds >= STUCK_SECONDS;
-    showOutage(stuck && stuckBefore, now);
+    showOutage(away || (stuck && stuckBefore), now);
     stuckBefore = stuck;
   }
 
@@ -37,24 +41,29 @@ function show({ backlog, backlogIs, oldestWaitSeconds, tickets, sendsPerSecond, 
   setText(byId("dead-words"), deadLetters === 0 ? "nothing to look at" : "for a person to look at");
 }
 
-function showCharts({ backlog, sendsPerSecond, providerLimit }, kept) {
-  const top = (name) => Math.max(...kept.map((figures) => figures[name]));
-  const [mostWaiting, mostSent] = [whole.format(top("backlog")), tenths.format(top("sends"))];
+function showCharts({ backlog, sendsPerSecond, providerLimit }, hour) {
+  const most = (points) => Math.max(...points.map(([, value]) => value));
+  const [mostWaiting, mostSent] = [whole.format(most(hour.backlog)), tenths.format(most(hour.sends))];
+  // A few minutes at first, so that a burst can be seen; then as long as there is something to show.
+  const begins = [hour.backlog, hour.sends].map((points) => points.find(([, value]) => value > 0)?.[0] ?? Infinity);
+  const begin = Math.min(...begins, hour.backlog.at(-1)[0] - SHORTEST_MS);
   setText(byId("backlog-top"), `at most ${mostWaiting}`);
   setText(byId("sends-top"), `at most ${mostSent}, limit ${tenths.format(providerLimit)}`);
-  drawChart(byId("backlog-chart"), kept.map(({ at, backlog }) => [at, backlog]), {
+  drawChart(byId("backlog-chart"), hour.backlog, {
+    begin,
     words: `Backlog: ${whole.format(backlog)} now, at most ${mostWaiting}.`,
   });
-  drawChart(byId("sends-chart"), kept.map(({ at, sends }) => [at, sends]), {
+  drawChart(byId("sends-chart"), hour.sends, {
+    begin,
     limit: providerLimit,
     words: `Mails a second: ${tenths.format(sendsPerSecond)} now, at most ${mostSent}; the provider allows ${tenths.format(providerLimit)}.`,
   });
 }
 
-function showOutage(isOut, { backlog, oldestWaitSeconds }) {
+function showOutage(isOut, { backlog, oldestWaitSeconds, provider }) {
   const banner = byId("outage");
   const changed = banner.hidden === isOut;
   banner.hidden = !isOut;
-  if (isOut) setText(byId("outage-words"), `${count(backlog, "invoice waits", "invoices wait")}, the oldest for ${duration(oldestWaitSeconds)}. None is lost: they go out by themselves when the mail server takes mail again.`);
+  if (isOut) setText(byId("outage-words"), `${count(backlog, "invoice waits", "invoices wait")}, the oldest for ${duration(oldestWaitSeconds)}.${provider?.state === "away" ? ` The mail server has not answered since ${clockTime(Date.parse(provider.since))}.` : ""} None is lost: they go out by themselves when the mail server takes mail again.`);
   if (changed) announce(isOut ? `No mail is going out. ${byId("outage-words").textContent}` : "Mail goes out again.");
 }

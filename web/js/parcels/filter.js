@@ -7,14 +7,15 @@ const PAUSE_MS = 300;
 
 /** Wires search and status filter; `onChange` hears of each change. */
 export function filter(onChange) {
-  const fields = { q: byId("q"), status: byId("status") };
+  const fields = { q: byId("q"), status: byId("status"), owner: byId("owner") };
   fields.status.append(...PARCEL_STATUSES.map((value) => element("option", { value }, parcelBadge(value).word)));
   const address = new URL(location.href);
-  for (const [name, field] of Object.entries(fields)) field.value = address.searchParams.get(name) ?? "";
+  // Whose parcels is a question for operators, and counts from when we know that one is looking.
+  for (const name of ["q", "status"]) fields[name].value = address.searchParams.get(name) ?? "";
   let timer, last = JSON.stringify(current());
 
   function current() {
-    return { q: fields.q.value.trim(), status: fields.status.value };
+    return { q: fields.q.value.trim(), status: fields.status.value, owner: fields.owner.value.trim().toLowerCase() };
   }
 
   function changed() {
@@ -30,14 +31,20 @@ export function filter(onChange) {
     onChange();
   }
 
-  fields.q.addEventListener("input", () => {
-    clearTimeout(timer);
-    timer = setTimeout(changed, PAUSE_MS);
-  });
+  for (const field of [fields.q, fields.owner]) {
+    field.addEventListener("input", () => {
+      clearTimeout(timer);
+      timer = setTimeout(changed, PAUSE_MS);
+    });
+  }
   for (const field of Object.values(fields)) field.addEventListener("change", changed);
 
   return {
     current,
+    offerOwner() {
+      fields.owner.value = address.searchParams.get("owner") ?? "";
+      changed();
+    },
     isOn: () => Object.values(current()).some(Boolean),
     clear() {
       for (const field of Object.values(fields)) field.value = "";

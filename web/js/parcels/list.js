@@ -16,7 +16,7 @@ const INVOICES_PER_TURN = 5;
 const EMPTY = { icon: "box", title: "No parcels yet", text: "The first one you create shows up here." };
 const NOTHING = { icon: "search", title: "No parcel matches", text: "A search looks at the beginning of names and references, and at whole tracking numbers.", label: "Show all parcels" };
 
-/** Starts the list; returns `add`, for a parcel that was just created here. */
+/** Starts the list; returns `add`, for a parcel that was just created here, and `offerOwner`, for an operator. */
 export function parcelList(api, changeKey) {
   const list = byId("rows");
   const older = byId("older");
@@ -209,12 +209,14 @@ export function parcelList(api, changeKey) {
 
   const polling = live(turn, EVERY_MS, hearTurn);
 
-  return function add(parcel) {
+  function add(parcel) {
     own.set(parcel.id, parcel);
     hear(parcel);
     render();
     polling.refresh();
-  };
+  }
+
+  return { add, offerOwner: search.offerOwner };
 }
 
 const created = ({ createdAt }) => Date.parse(createdAt);

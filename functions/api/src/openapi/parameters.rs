@@ -95,7 +95,7 @@ parameters! {
         parameter(
             ParameterIn::Query,
             "owner",
-            schemas::matching("^[a-z][a-z0-9-]{0,39}$"),
+            schemas::owner(),
             "Whose; another's than one's own is for operators",
         ),
     ];

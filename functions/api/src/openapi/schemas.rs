@@ -1,6 +1,8 @@
 //! What single values look like in JSON.
 
-use parceltrack::domain::{AttemptOutcome, Currency, Delivery, InvoiceStatus, ParcelStatus, PhotoType, TaxCode};
+use parceltrack::domain::{
+    AttemptOutcome, Currency, Delivery, InvoiceStatus, ParcelStatus, PhotoType, ProviderState, Role, TaxCode,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::openapi::schema::{SchemaFormat, SchemaType, Type};
@@ -97,6 +99,21 @@ pub(crate) fn attempt_outcome() -> Object {
 pub(crate) fn delivery() -> Object {
     use Delivery::{Accepted, Bounced, Complained, Delivered};
     one_of([Accepted, Delivered, Bounced, Complained])
+}
+
+/// Whether the mail provider takes mail.
+pub(crate) fn provider_state() -> Object {
+    one_of([ProviderState::Answers, ProviderState::Away])
+}
+
+/// What a key is for.
+pub(crate) fn role() -> Object {
+    one_of([Role::Merchant, Role::Driver, Role::Operator])
+}
+
+/// A merchant's name in our tables.
+pub(crate) fn owner() -> Object {
+    string().pattern(Some("^[a-z][a-z0-9-]{0,39}$")).build()
 }
 
 /// A currency by ISO 4217.
