@@ -146,7 +146,7 @@ impl Made {
                         self.0.push(what.to_owned());
                         self.0.len() - 1
                     });
-                    replaced.push_str(&format!("(made {place})"));
+                    replaced.extend(["(made ", &place.to_string(), ")"]);
                 }
             }
             replaced.push_str(&part[word.len()..]);
