@@ -9,6 +9,8 @@ mod failed_invoices;
 mod parcels;
 mod proofs;
 mod throughput;
+mod webhook_deliveries;
+mod webhooks;
 
 use std::time::Duration;
 
@@ -24,6 +26,16 @@ pub use parcels::{
 };
 pub use proofs::{ExpectProofs, KeepProofs, SignedUpload};
 pub use throughput::{Backlog, CountSends, MeasureBacklog, MeasureQueue, OpenInvoices, QueueDepth, ReadSends};
+pub use webhook_deliveries::{
+    BuryWebhookMessage, DeliveryOutcome, DeliveryPage, DeliveryPageEnd, DueDelivery, DueDeliveryPage, FollowSubjects,
+    ListWebhookDeliveries, PostponeWebhookEvent, PostponeWebhookTicket, ReadWebhookDeliveries, RecordWebhookDeliveries,
+    RelayWebhookDeliveries, ReopenWebhookDeliveries, RetryWebhookDeliveries, SendResendWish, SendWebhookTicket,
+    SendWebhookTickets, WorkOnWebhookDeliveries,
+};
+pub use webhooks::{
+    CallSlot, ChangeWebhooks, CreateWebhooks, Notice, ReadWebhooks, SendNotice, SlotWish, WebhookCreation,
+    WorkOnWebhooks,
+};
 
 use crate::domain::{
     Attempt, EmailAddress, Invoice, InvoiceContent, InvoiceId, InvoiceStatus, Lease, LeaseHolder, LinkSecret,

@@ -11,13 +11,13 @@ use async_trait::async_trait;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
-use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
 use aws_sdk_dynamodb::types::{KeysAndAttributes, ReturnValue, ReturnValuesOnConditionCheckFailure};
 use serde::{Deserialize, Serialize};
 
 use super::failure::port_error;
 use super::row::{Row, attribute, from_row, number, text, to_row};
+use super::update::send;
 use crate::domain::{
     AddressCorrection, Attempt, Delivery, DeliveryReport, Invoice, InvoiceContent, InvoiceId, InvoiceState,
     InvoiceStatus, Lease, LeaseHolder, LetterId, LinkSecret, Mailing, ProviderMessageId, StoredPdf, Timestamp,
@@ -282,20 +282,6 @@ impl ReadInvoices for InvoiceTable {
         } else {
             Err(PortError::Unavailable("a batch read stayed incomplete".to_owned()))
         }
-    }
-}
-
-/// Sends an update; if its condition failed, the row as it is (empty where there is none).
-async fn send(update: UpdateItemFluentBuilder) -> Result<Result<Option<Row>, Row>, PortError> {
-    match update.send().await {
-        Ok(answer) => Ok(Ok(answer.attributes)),
-        Err(SdkError::ServiceError(service)) if service.err().is_conditional_check_failed_exception() => {
-            match service.into_err() {
-                UpdateItemError::ConditionalCheckFailedException(failed) => Ok(Err(failed.item.unwrap_or_default())),
-                other => Err(PortError::Broken(other.to_string())),
-            }
-        }
-        Err(error) => Err(port_error(&error)),
     }
 }
 

@@ -36,6 +36,35 @@ pub enum Metric {
     MissingGlyphs(usize),
     /// Answers of the API with a status of 500 or more.
     ServerErrors,
+    /// Events that endpoints took, with the time since we heard of them.
+    WebhooksDelivered(Duration),
+    /// Calls of endpoints that failed.
+    WebhookCallsFailed(WebhookFailure),
+    /// Events that were given up after their last attempt.
+    WebhookDeliveriesFailed,
+    /// Webhooks that were switched off.
+    WebhooksSwitchedOff,
+    /// Events that were sent on though an earlier one of their subject had not come.
+    WebhookEventsOutOfOrder,
+    /// How long ago the longest overdue delivery should have been looked at; zero if none is due.
+    OldestDueWebhookDelivery(Duration),
+}
+
+/// Why a call of an endpoint failed, in a few words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WebhookFailure {
+    /// A status that is no success and none of the others.
+    Refused,
+    /// A redirect, which is never followed.
+    Redirected,
+    /// A status of 500 or more.
+    ServerError,
+    /// No answer in time.
+    TimedOut,
+    /// No address, or none that may be called.
+    BadAddress,
+    /// No connection, no TLS, or one that broke.
+    Connection,
 }
 
 /// Why an invoice was given up: a few words that metrics can be told apart by, while the invoice has the whole story.
@@ -75,7 +104,7 @@ fn line(metric: Metric, stack: &str, now: Timestamp) -> Value {
         Metric::InvoicesSent(took) => {
             (vec![count("InvoicesSent", 1), ("TimeToMail", "Seconds", json!(took.as_secs_f64()))], None)
         }
-        Metric::InvoicesFailed(reason) => (vec![count("InvoicesFailed", 1)], Some(reason)),
+        Metric::InvoicesFailed(reason) => (vec![count("InvoicesFailed", 1)], Some(format!("{reason:?}"))),
         Metric::InvoicesParked => (vec![count("InvoicesParked", 1)], None),
         Metric::RepeatsSkipped => (vec![count("RepeatsSkipped", 1)], None),
         Metric::OldestUnfinishedInvoice(age) => {
@@ -83,6 +112,16 @@ fn line(metric: Metric, stack: &str, now: Timestamp) -> Value {
         }
         Metric::MissingGlyphs(glyphs) => (vec![count("MissingGlyphs", glyphs)], None),
         Metric::ServerErrors => (vec![count("ServerErrors", 1)], None),
+        Metric::WebhooksDelivered(took) => {
+            (vec![count("WebhooksDelivered", 1), ("TimeToWebhook", "Seconds", json!(took.as_secs_f64()))], None)
+        }
+        Metric::WebhookCallsFailed(reason) => (vec![count("WebhookCallsFailed", 1)], Some(format!("{reason:?}"))),
+        Metric::WebhookDeliveriesFailed => (vec![count("WebhookDeliveriesFailed", 1)], None),
+        Metric::WebhooksSwitchedOff => (vec![count("WebhooksSwitchedOff", 1)], None),
+        Metric::WebhookEventsOutOfOrder => (vec![count("WebhookEventsOutOfOrder", 1)], None),
+        Metric::OldestDueWebhookDelivery(age) => {
+            (vec![("OldestDueWebhookDelivery", "Seconds", json!(age.as_secs_f64()))], None)
+        }
     };
     // With a reason, both the sum and the share of each reason can be asked for.
     let dimensions = if reason.is_some() { json!([["Stack"], ["Stack", "Reason"]]) } else { json!([["Stack"]]) };
@@ -92,7 +131,7 @@ fn line(metric: Metric, stack: &str, now: Timestamp) -> Value {
     line.insert("_aws".to_owned(), json!({"Timestamp": now.millis(), "CloudWatchMetrics": [directive]}));
     line.insert("Stack".to_owned(), json!(stack));
     if let Some(reason) = reason {
-        line.insert("Reason".to_owned(), json!(format!("{reason:?}")));
+        line.insert("Reason".to_owned(), json!(reason));
     }
     line.extend(values.into_iter().map(|(name, _, value)| (name.to_owned(), value)));
     Value::Object(line)
