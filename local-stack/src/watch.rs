@@ -10,12 +10,15 @@ use anyhow::Result;
 use crate::addresses::StackAddresses;
 use crate::aws::{CREDENTIALS, function_variables};
 
-const NAME_OUTPUTS: [&str; 5] = [
+const NAME_OUTPUTS: [&str; 8] = [
     "ApiFunctionName",
     "InvoiceWorkerFunctionName",
     "MailEventsFunctionName",
     "OutboxRelayFunctionName",
     "ParcelSimulatorFunctionName",
+    "WebhookFanOutFunctionName",
+    "WebhookRelayFunctionName",
+    "WebhookWorkerFunctionName",
 ];
 
 /// Writes an environment file with the settings of all deployed functions.

@@ -19,12 +19,15 @@ use crate::target::{self, Target};
 use crate::{progress, root};
 
 /// The functions by their names in template.yaml, with the beginning of their events' names.
-const FUNCTIONS: [(&str, &str); 5] = [
+const FUNCTIONS: [(&str, &str); 8] = [
     ("ApiFunction", "api"),
     ("InvoiceWorkerFunction", "invoice-worker"),
     ("MailEventsFunction", "mail-events"),
     ("OutboxRelayFunction", "outbox-relay"),
     ("ParcelSimulatorFunction", "parcel-simulator"),
+    ("WebhookFanOutFunction", "webhook-fan-out"),
+    ("WebhookRelayFunction", "webhook-relay"),
+    ("WebhookWorkerFunction", "webhook-worker"),
 ];
 
 /// Where a function finds AWS.

@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use api::{App, KeyRing, Latest, QueueWatch, RandomTrackingNumbers, Settings, router, serve};
+use api::{App, KeyRing, Latest, QueueWatch, RandomTrackingNumbers, Settings, Webhooks, router, serve};
 use parceltrack::aws::{
     ApiKeyTable, Clients, DeadLetterQueue, InvoiceBucket, InvoiceTable, ParcelTable, ProofBucket, SuppressionTable,
-    ThroughputTable, TicketQueue,
+    ThroughputTable, TicketQueue, WebhookDeliveryTable, WebhookEventQueue, WebhookTable, WebhookTicketQueue,
 };
 use parceltrack::clock::SystemClock;
 use parceltrack::telemetry;
@@ -28,7 +28,7 @@ async fn run() -> Result<(), lambda_http::Error> {
             clients.dynamodb(),
             settings.parcels_table,
             settings.tracking_numbers_table,
-            settings.idempotency_table,
+            settings.idempotency_table.clone(),
         )),
     );
     let tickets = Arc::new(TicketQueue::new(clients.sqs(), settings.tickets_queue_url));
@@ -40,6 +40,21 @@ async fn run() -> Result<(), lambda_http::Error> {
         clock: Arc::new(SystemClock),
         rate: settings.mail_rate,
         latest: Latest::default(),
+    };
+    let webhooks = WebhookTable::new(clients.dynamodb(), settings.webhooks_table, settings.idempotency_table);
+    let webhooks = Arc::new(webhooks);
+    let deliveries = Arc::new(WebhookDeliveryTable::new(clients.dynamodb(), settings.webhook_deliveries_table));
+    let webhooks = Webhooks {
+        create: webhooks.clone(),
+        read: webhooks.clone(),
+        change: webhooks,
+        deliveries: deliveries.clone(),
+        list: deliveries.clone(),
+        record: deliveries.clone(),
+        retry: deliveries,
+        tickets: Arc::new(WebhookTicketQueue::new(clients.sqs(), settings.webhook_tickets_queue_url)),
+        wishes: Arc::new(WebhookEventQueue::new(clients.sqs(), settings.webhook_events_queue_url)),
+        addresses: settings.webhook_addresses,
     };
     let app = App {
         keys: KeyRing::new(Arc::new(ApiKeyTable::new(clients.dynamodb(), settings.api_keys_table))),
@@ -58,6 +73,7 @@ async fn run() -> Result<(), lambda_http::Error> {
         tickets,
         pdf_links: Arc::new(InvoiceBucket::new(clients.s3(), settings.invoices_bucket)),
         tracking_numbers: Arc::new(RandomTrackingNumbers),
+        webhooks,
         queue: Arc::new(queue),
         clock: Arc::new(SystemClock),
         billing: settings.billing,

@@ -41,11 +41,11 @@ pub struct Settings {
 impl Settings {
     /// Reads them all, or says which one is missing or wrong.
     pub fn from_env() -> Result<Self, InvalidSetting> {
-        let lease = Duration::from_secs(parsed("LEASE_SECONDS")?);
-        if lease >= Duration::from_secs(parsed("VISIBILITY_SECONDS")?) {
+        let lease = Duration::from_secs(parsed("WEBHOOK_LEASE_SECONDS")?);
+        if lease >= Duration::from_secs(parsed("WEBHOOK_VISIBILITY_SECONDS")?) {
             // A returning ticket would find the lease of its own dead worker alive.
-            let problem = "must be below VISIBILITY_SECONDS".to_owned();
-            return Err(InvalidSetting::Wrong { name: "LEASE_SECONDS", problem });
+            let problem = "must be below WEBHOOK_VISIBILITY_SECONDS".to_owned();
+            return Err(InvalidSetting::Wrong { name: "WEBHOOK_LEASE_SECONDS", problem });
         }
         Ok(Self {
             webhooks_table: required("WEBHOOKS_TABLE")?,

@@ -65,6 +65,16 @@ struct KeyRow {
     expires: i64,
 }
 
+impl KeyRow {
+    fn answer_to(&self, claim: &IdempotencyClaim) -> WebhookCreation {
+        if self.content_sha256 == claim.content_sha256 {
+            WebhookCreation::Replayed(self.answer)
+        } else {
+            WebhookCreation::KeyUsedForOtherContent
+        }
+    }
+}
+
 /// The places of the writes in the transaction.
 const WEBHOOK: usize = 0;
 const KEY: usize = 1;
@@ -98,16 +108,27 @@ impl CreateWebhooks for WebhookTable {
             return Ok(WebhookCreation::Created);
         }
         match (failed.row(KEY), claim) {
-            (Some(row), Some(claim)) => {
-                let row: KeyRow = from_row(row)?;
-                Ok(if row.content_sha256 == claim.content_sha256 {
-                    WebhookCreation::Replayed(row.answer)
-                } else {
-                    WebhookCreation::KeyUsedForOtherContent
-                })
-            }
+            (Some(row), Some(claim)) => Ok(from_row::<KeyRow>(row)?.answer_to(claim)),
             _ => Err(PortError::Broken("a transaction that failed by no condition".to_owned())),
         }
+    }
+
+    async fn made_before(
+        &self,
+        claim: &IdempotencyClaim,
+        now: Timestamp,
+    ) -> Result<Option<WebhookCreation>, PortError> {
+        let answer = self
+            .client
+            .get_item()
+            .table_name(&self.idempotency_keys)
+            .key("idempotencyKey", text(&claim.key))
+            .consistent_read(true)
+            .send()
+            .await
+            .map_err(|error| port_error(&error))?;
+        let row = answer.item.map(from_row::<KeyRow>).transpose()?;
+        Ok(row.filter(|row| now.seconds() < row.expires).map(|row| row.answer_to(claim)))
     }
 }
 

@@ -30,6 +30,10 @@ pub trait CreateWebhooks: Send + Sync {
         claim: Option<&IdempotencyClaim>,
         now: Timestamp,
     ) -> Result<WebhookCreation, PortError>;
+
+    /// What [`create`](Self::create) would say to a claim whose key came before; `None` if it may be used.
+    async fn made_before(&self, claim: &IdempotencyClaim, now: Timestamp)
+    -> Result<Option<WebhookCreation>, PortError>;
 }
 
 /// Reads webhooks (API, fan-out, worker).
