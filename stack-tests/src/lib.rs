@@ -10,6 +10,8 @@
     reason = "a test that cannot go on panics"
 )]
 
+pub mod webhooks;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -320,6 +322,14 @@ impl Stack {
     /// A table of a test's own, with the deployed one's keys.
     pub async fn own_throughput(&self) -> ThroughputTable {
         ThroughputTable::new(self.clients.dynamodb(), self.own_table("ThroughputTableName").await)
+    }
+
+    /// Tables of webhooks and of their deliveries of a test's own, with the deployed ones' keys and indexes.
+    pub async fn own_webhooks(&self) -> (WebhookTable, WebhookDeliveryTable) {
+        let (webhooks, deliveries) =
+            tokio::join!(self.own_table("WebhooksTableName"), self.own_table("WebhookDeliveriesTableName"));
+        let dynamodb = || self.clients.dynamodb();
+        (WebhookTable::for_deliveries(dynamodb(), webhooks), WebhookDeliveryTable::new(dynamodb(), deliveries))
     }
 
     /// The name of a new table with the keys and indexes of the deployed one.

@@ -29,4 +29,5 @@ mod simulator;
 mod template;
 mod timeline;
 mod tracking;
+mod webhooks;
 mod worker;
