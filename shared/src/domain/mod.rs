@@ -60,10 +60,10 @@ pub use tracking_number::{InvalidTrackingNumber, TrackingNumber};
 pub use webhook::{
     AddressRule, AttemptEnd, CallError, DeliveryId, DeliveryStep, DeliverySubject, EndpointHealth, EventMessage,
     InvalidAddressRule, InvalidDeliveryId, InvalidWebhookMessage, InvalidWebhookSecret, InvalidWebhookUrl,
-    LONGEST_TICKET_DELAY, MAX_RESPONSE_START, MAX_SECRETS, MAX_WEBHOOKS, Occasion, PREVIOUS_SECRET_LIFETIME,
-    PreviousSecret, ResendId, ResendWhich, ResendWish, SWITCH_OFF_AFTER, SecretRotation, SwitchOffReason,
-    WEBHOOK_DELIVERY_LIFETIME, Webhook, WebhookAttempt, WebhookDelivery, WebhookDeliveryState, WebhookDeliveryStatus,
-    WebhookEventType, WebhookId, WebhookKey, WebhookSecret, WebhookSecrets, WebhookState, WebhookTicket, WebhookUrl,
-    endpoint_rest, is_globally_reachable, next_delivery_step, parse_event_message, webhook_retry_wait,
-    webhook_test_body,
+    LONGEST_TICKET_DELAY, MAX_RESPONSE_START, MAX_SECRETS, MAX_WEBHOOKS, NewWebhook, Occasion,
+    PREVIOUS_SECRET_LIFETIME, PreviousSecret, ResendId, ResendWhich, ResendWish, SWITCH_OFF_AFTER, SecretRotation,
+    SwitchOffReason, WEBHOOK_DELIVERY_LIFETIME, Webhook, WebhookAttempt, WebhookDelivery, WebhookDeliveryState,
+    WebhookDeliveryStatus, WebhookEventType, WebhookId, WebhookKey, WebhookSecret, WebhookSecrets, WebhookState,
+    WebhookTicket, WebhookUrl, endpoint_rest, is_globally_reachable, next_delivery_step, parse_event_message,
+    webhook_retry_wait,
 };

@@ -142,14 +142,6 @@ pub trait WorkOnWebhookDeliveries: Send + Sync {
         now: Timestamp,
     ) -> Result<Held, PortError>;
 
-    /// Gives a claim back without an attempt; it is tried next as it was.
-    async fn give_back(
-        &self,
-        delivery: &WebhookDelivery,
-        holder: LeaseHolder,
-        due: Timestamp,
-    ) -> Result<Held, PortError>;
-
     /// Ends it without an attempt, if it is pending and nobody works on it.
     async fn withdraw(&self, delivery: &WebhookDelivery, now: Timestamp) -> Result<StepTaken, PortError>;
 

@@ -8,8 +8,8 @@ use axum::response::{IntoResponse, Response};
 use http::header::{HeaderMap, LOCATION};
 use http::{HeaderValue, StatusCode};
 use parceltrack::domain::{
-    AddressRule, DomainEventType, EmailAddress, EndpointHealth, MAX_WEBHOOKS, OwnerId, Text, Timestamp,
-    UnknownDomainEventType, Webhook, WebhookId, WebhookKey, WebhookSecret, WebhookSecrets, WebhookState, WebhookUrl,
+    AddressRule, DomainEventType, EmailAddress, InvalidWebhookUrl, MAX_WEBHOOKS, NewWebhook, Text, Timestamp,
+    UnknownDomainEventType, Webhook, WebhookId, WebhookKey, WebhookSecret, WebhookUrl,
 };
 use parceltrack::ports::WebhookCreation;
 use serde_json::Value;
@@ -26,49 +26,21 @@ use crate::openapi::parameters::{IdempotencyKey, OwnerNamed};
 use crate::parcels::{IDEMPOTENT_REPLAYED, KeyUse};
 use crate::problem::Problem;
 
-/// What the caller says of a new webhook.
-struct NewWebhook {
-    url: WebhookUrl,
-    event_types: BTreeSet<DomainEventType>,
-    contact: EmailAddress,
-    description: Option<Text<200>>,
-}
-
-impl NewWebhook {
-    fn parse(body: Value, addresses: &AddressRule) -> Result<Self, Problem> {
-        let mut problems = Problems::default();
-        let webhook = Fields::of(body, "", &mut problems).and_then(|mut fields| {
-            let url = fields.required("url", &mut problems, |text| endpoint(&text, addresses));
-            let event_types = event_types(&mut fields, &mut problems);
-            let contact = fields.required("contactEmail", &mut problems, EmailAddress::try_from);
-            let description = fields.optional("description", &mut problems, Text::try_from);
-            fields.finish(&mut problems);
-            Some(Self { url: url?, event_types: event_types?, contact: contact?, description: description? })
-        });
-        problems.into_result(webhook)
-    }
-
-    fn into_webhook(self, owner: OwnerId, now: Timestamp) -> Webhook {
-        let secret = WebhookSecret::from_random([Uuid::new_v4(), Uuid::new_v4()]);
-        Webhook {
-            id: WebhookId(Uuid::new_v4()),
-            owner,
-            url: self.url,
-            event_types: self.event_types,
-            contact: self.contact,
-            description: self.description,
-            secrets: WebhookSecrets { current: secret, previous: vec![] },
-            state: WebhookState::Active,
-            health: EndpointHealth::default(),
-            notice_due: None,
-            created_at: now,
-            updated_at: now,
-        }
-    }
+fn parse(body: Value, addresses: &AddressRule) -> Result<NewWebhook, Problem> {
+    let mut problems = Problems::default();
+    let webhook = Fields::of(body, "", &mut problems).and_then(|mut fields| {
+        let url = fields.required("url", &mut problems, |text| endpoint(&text, addresses));
+        let event_types = event_types(&mut fields, &mut problems);
+        let contact = fields.required("contactEmail", &mut problems, EmailAddress::try_from);
+        let description = fields.optional("description", &mut problems, Text::try_from);
+        fields.finish(&mut problems);
+        Some(NewWebhook { url: url?, event_types: event_types?, contact: contact?, description: description? })
+    });
+    problems.into_result(webhook)
 }
 
 fn endpoint(text: &str, addresses: &AddressRule) -> Result<WebhookUrl, String> {
-    let url: WebhookUrl = text.parse().map_err(|error: parceltrack::domain::InvalidWebhookUrl| error.to_string())?;
+    let url: WebhookUrl = text.parse().map_err(|error: InvalidWebhookUrl| error.to_string())?;
     if addresses.admits_url(&url) {
         Ok(url)
     } else {
@@ -139,7 +111,9 @@ pub(crate) async fn create(
     let owner = owner(query.as_deref(), caller)?;
     let key = KeyUse::of(&headers, &owner, "POST /api/webhooks", &body)?;
     let now = app.clock.now();
-    let new = NewWebhook::parse(body, &app.webhooks.addresses)?.into_webhook(owner.clone(), now);
+    let secret = WebhookSecret::from_random([Uuid::new_v4(), Uuid::new_v4()]);
+    let new = parse(body, &app.webhooks.addresses)?;
+    let new = Webhook::registered(new, WebhookId(Uuid::new_v4()), owner.clone(), secret, now);
     // The secret is not among what is remembered: it stands with the webhook alone.
     let claim = key.map(|key| key.claim(&new.id.to_string(), now));
     let creation = if app.webhooks.read.webhooks_of(&owner).await?.len() < MAX_WEBHOOKS {

@@ -7,10 +7,7 @@ use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use http::header::LOCATION;
-use parceltrack::domain::{
-    DeliveryId, DeliverySubject, FIRST_DUE, Occasion, WebhookDelivery, WebhookDeliveryState, WebhookEventType,
-    WebhookId, WebhookKey, WebhookTicket, webhook_test_body,
-};
+use parceltrack::domain::{DeliveryId, WebhookDelivery, WebhookId, WebhookKey, WebhookTicket};
 use uuid::Uuid;
 
 use super::out::AcceptedOut;
@@ -44,20 +41,7 @@ pub(crate) async fn test(
     let key = key(WebhookId(id), query.as_deref(), caller)?;
     active_webhook(&app, &key).await?;
     let (event_id, now) = (Uuid::new_v4(), app.clock.now());
-    let delivery = WebhookDelivery {
-        id: DeliveryId { subject: DeliverySubject::Test(event_id), sequence: 1 },
-        event_id,
-        event_type: WebhookEventType::Test,
-        body: webhook_test_body(event_id, &key, now),
-        state: WebhookDeliveryState::Pending { next_attempt_at: now, due: now + FIRST_DUE },
-        occasion: Occasion::Request,
-        failures: 0,
-        attempts: vec![],
-        attempt_count: 0,
-        lease: None,
-        created_at: now,
-        webhook: key.clone(),
-    };
+    let delivery = WebhookDelivery::of_test(event_id, key.clone(), now);
     app.webhooks.record.record(&delivery).await?;
     Ok(on_its_way(&app, key, delivery.id).await)
 }

@@ -154,21 +154,6 @@ impl WorkOnWebhookDeliveries for WebhookDeliveryTable {
         })
     }
 
-    async fn give_back(
-        &self,
-        delivery: &WebhookDelivery,
-        holder: LeaseHolder,
-        due: Timestamp,
-    ) -> Result<Held, PortError> {
-        let update = self
-            .update(delivery.webhook.webhook_id, delivery.id)
-            .update_expression("SET due = :due REMOVE lease")
-            .condition_expression("lease.holder = :holder")
-            .expression_attribute_values(":holder", attribute(holder)?)
-            .expression_attribute_values(":due", number(due.millis()));
-        Ok(if send(update).await?.is_ok() { Held::Yes } else { Held::Lost })
-    }
-
     async fn withdraw(&self, delivery: &WebhookDelivery, now: Timestamp) -> Result<StepTaken, PortError> {
         let update = self
             .update(delivery.webhook.webhook_id, delivery.id)

@@ -9,8 +9,8 @@ use super::WebhookUrl;
 /// What the registry of special-purpose addresses keeps from being reached by everybody, with multicast, and with the
 /// protocol assignments and relays as a whole.
 /// <https://www.iana.org/assignments/iana-ipv4-special-registry>
-const FORBIDDEN_IPV4: [(Ipv4Addr, u32); 16] = [
-    (Ipv4Addr::new(0, 0, 0, 0), 8),
+const FORBIDDEN_IPV4: [(Ipv4Addr, u32); 15] = [
+    (Ipv4Addr::UNSPECIFIED, 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
     (Ipv4Addr::new(100, 64, 0, 0), 10),
     (Ipv4Addr::new(127, 0, 0, 0), 8),
@@ -25,7 +25,6 @@ const FORBIDDEN_IPV4: [(Ipv4Addr, u32); 16] = [
     (Ipv4Addr::new(203, 0, 113, 0), 24),
     (Ipv4Addr::new(224, 0, 0, 0), 4),
     (Ipv4Addr::new(240, 0, 0, 0), 4),
-    (Ipv4Addr::new(255, 255, 255, 255), 32),
 ];
 
 /// Global unicast is all of it that is given out: <https://www.iana.org/assignments/ipv6-address-space>. Outside are

@@ -7,8 +7,11 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::super::{DomainEventType, InvoiceId, Lease, ParcelId, Subject, Timestamp, UnknownDomainEventType};
+use super::super::{
+    DomainEventType, FIRST_DUE, InvoiceId, Lease, ParcelId, Subject, Timestamp, UnknownDomainEventType,
+};
 use super::WebhookKey;
+use super::test_event::webhook_test_body;
 
 /// How many attempts a delivery remembers.
 const MAX_ATTEMPTS: usize = 10;
@@ -348,6 +351,25 @@ pub struct WebhookDelivery {
 }
 
 impl WebhookDelivery {
+    /// A test with this id, which a person asks for.
+    #[must_use]
+    pub fn of_test(event_id: Uuid, webhook: WebhookKey, now: Timestamp) -> Self {
+        Self {
+            id: DeliveryId { subject: DeliverySubject::Test(event_id), sequence: 1 },
+            event_id,
+            event_type: WebhookEventType::Test,
+            body: webhook_test_body(event_id, &webhook, now),
+            state: WebhookDeliveryState::Pending { next_attempt_at: now, due: now + FIRST_DUE },
+            occasion: Occasion::Request,
+            failures: 0,
+            attempts: vec![],
+            attempt_count: 0,
+            lease: None,
+            created_at: now,
+            webhook,
+        }
+    }
+
     /// The attempts with one more, without the oldest if there are too many.
     #[must_use]
     pub fn attempts_with(&self, attempt: WebhookAttempt) -> Vec<WebhookAttempt> {

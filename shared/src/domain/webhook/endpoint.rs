@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::super::{DomainEventType, EmailAddress, OwnerId, Text, Timestamp};
 use super::waits::endpoint_rest;
-use super::{WebhookSecrets, WebhookUrl};
+use super::{WebhookSecret, WebhookSecrets, WebhookUrl};
 
 /// How many webhooks a merchant may have.
 pub const MAX_WEBHOOKS: usize = 10;
@@ -138,7 +138,40 @@ pub struct Webhook {
     pub updated_at: Timestamp,
 }
 
+/// What a merchant says of a new webhook.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewWebhook {
+    /// Where events are sent.
+    pub url: WebhookUrl,
+    /// Which events.
+    pub event_types: BTreeSet<DomainEventType>,
+    /// Who is told when it is switched off.
+    pub contact: EmailAddress,
+    /// What its merchant calls it.
+    pub description: Option<Text<200>>,
+}
+
 impl Webhook {
+    /// One that has just been registered.
+    #[must_use]
+    pub fn registered(new: NewWebhook, id: WebhookId, owner: OwnerId, secret: WebhookSecret, now: Timestamp) -> Self {
+        let NewWebhook { url, event_types, contact, description } = new;
+        Self {
+            id,
+            owner,
+            url,
+            event_types,
+            contact,
+            description,
+            secrets: WebhookSecrets { current: secret, previous: vec![] },
+            state: WebhookState::Active,
+            health: EndpointHealth::default(),
+            notice_due: None,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+
     /// By what it is found.
     #[must_use]
     pub fn key(&self) -> WebhookKey {

@@ -17,14 +17,14 @@ pub use delivery::{
     WebhookEventType,
 };
 pub use endpoint::{
-    EndpointHealth, MAX_WEBHOOKS, SWITCH_OFF_AFTER, SwitchOffReason, Webhook, WebhookId, WebhookKey, WebhookState,
+    EndpointHealth, MAX_WEBHOOKS, NewWebhook, SWITCH_OFF_AFTER, SwitchOffReason, Webhook, WebhookId, WebhookKey,
+    WebhookState,
 };
 pub use secret::{
     InvalidWebhookSecret, MAX_SECRETS, PREVIOUS_SECRET_LIFETIME, PreviousSecret, SecretRotation, WebhookSecret,
     WebhookSecrets,
 };
 pub use step::{DeliveryStep, next_delivery_step};
-pub use test_event::webhook_test_body;
 pub use ticket::{
     EventMessage, InvalidWebhookMessage, ResendId, ResendWhich, ResendWish, WebhookTicket, parse_event_message,
 };

@@ -152,8 +152,10 @@ mod tests {
     /// Worked out with Python's `hmac`, by the scheme's own words.
     #[test]
     fn a_signature_is_hmac_sha256_over_id_time_and_body() {
-        let secrets =
-            WebhookSecrets { current: WebhookSecret(std::array::from_fn(|index| index as u8)), previous: vec![] };
+        let secrets = WebhookSecrets {
+            current: WebhookSecret(std::array::from_fn(|index| u8::try_from(index).unwrap())),
+            previous: vec![],
+        };
         let id = Uuid::from_u128(0x1111_1111_1111_4111_8111_1111_1111_1111);
         let signature = secrets.sign(id, NOW, r#"{"type":"ParcelCreated"}"#);
         assert_eq!(signature, "v1,eRZiQi8H4N5KAbGnwJk92vz9sEN8JjA1TxcHCJ4M/40=");

@@ -7,8 +7,7 @@ use super::super::{DOMAIN_EVENT_VERSION, Timestamp};
 use super::{WebhookEventType, WebhookKey};
 
 /// The body of a test: like an event, but of no parcel.
-#[must_use]
-pub fn webhook_test_body(id: Uuid, webhook: &WebhookKey, now: Timestamp) -> String {
+pub(super) fn webhook_test_body(id: Uuid, webhook: &WebhookKey, now: Timestamp) -> String {
     json!({
         "id": id,
         "type": WebhookEventType::Test,

@@ -9,9 +9,9 @@ use async_trait::async_trait;
 use aws_lambda_events::event::sqs::SqsEvent;
 use parceltrack::aws::{DeadLetterQueue, WebhookDeliveryTable, WebhookTable, WebhookTicketQueue};
 use parceltrack::domain::{
-    DeliveryId, DeliverySubject, DomainEventType, EndpointHealth, FIRST_DUE, Occasion, OwnerId, ParcelId, Subject,
+    DeliveryId, DeliverySubject, DomainEventType, FIRST_DUE, NewWebhook, Occasion, OwnerId, ParcelId, Subject,
     SwitchOffReason, Timestamp, Webhook, WebhookDelivery, WebhookDeliveryState, WebhookDeliveryStatus,
-    WebhookEventType, WebhookId, WebhookSecret, WebhookSecrets, WebhookState, WebhookTicket,
+    WebhookEventType, WebhookId, WebhookSecret, WebhookState, WebhookTicket,
 };
 use parceltrack::ports::{
     Clock as _, CreateWebhooks as _, MailError, Notice, PortError, ReadWebhookDeliveries as _, ReadWebhooks as _,
@@ -111,23 +111,14 @@ impl Parts {
         };
         let relay = WebhookRelay { deliveries: rows, tickets: tickets.clone(), clock: clock.clone() };
         let now = clock.now();
-        let webhook = Webhook {
-            id: WebhookId(Uuid::new_v4()),
-            owner: OwnerId::house(),
+        let new = NewWebhook {
             url: url.parse().unwrap(),
             event_types: DomainEventType::ALL.into(),
             contact: "tan@example.com".parse().unwrap(),
             description: None,
-            secrets: WebhookSecrets {
-                current: WebhookSecret::from_random([Uuid::new_v4(), Uuid::new_v4()]),
-                previous: vec![],
-            },
-            state: WebhookState::Active,
-            health: EndpointHealth::default(),
-            notice_due: None,
-            created_at: now,
-            updated_at: now,
         };
+        let secret = WebhookSecret::from_random([Uuid::new_v4(), Uuid::new_v4()]);
+        let webhook = Webhook::registered(new, WebhookId(Uuid::new_v4()), OwnerId::house(), secret, now);
         webhooks.create(&webhook, None, now).await.unwrap();
         Self { webhooks, deliveries, clock, tickets, notices, worker, relay, webhook }
     }
