@@ -95,7 +95,9 @@ fn expected(event: &str) -> Result<Expected> {
             {"itemIdentifier": "0d1f6c1e-4a0b-4f7e-9d0a-5b8c2f3e1a03"},
         ]})),
         "webhook-fan-out-events" | "webhook-worker-tickets" => Expected::Answer(json!({"batchItemFailures": []})),
-        "outbox-relay-schedule" | "webhook-relay-schedule" => Expected::Report(&["sent", "refused", "overtaken", "failed"]),
+        "outbox-relay-schedule" | "webhook-relay-schedule" => {
+            Expected::Report(&["sent", "refused", "overtaken", "failed"])
+        }
         "parcel-simulator-schedule" => Expected::Report(&["moved"]),
         mail if mail.starts_with("mail-events-") => Expected::Answer(json!("Nothing")),
         _ => bail!("nothing is known of what comes out of {event}: say it in {} and in events/README.md", file!()),

@@ -111,13 +111,13 @@ impl WebhookRelay {
     async fn relay(&self, batch: &[DueDelivery]) -> Report {
         let mut report = Report::default();
         let now = self.clock.now();
-        let moves = batch.iter().map(|delivery| async move {
+        let writes = batch.iter().map(|delivery| async move {
             let to = now + relay_backoff(delivery.moves);
             let moved = self.deliveries.move_due(delivery, to, delivery.moves + 1).await;
             (moved, DueDelivery { due: to, ..delivery.clone() })
         });
         let mut moved = Vec::with_capacity(batch.len());
-        for (result, delivery) in join_all(moves).await {
+        for (result, delivery) in join_all(writes).await {
             if tally(&result, &mut report) {
                 moved.push(delivery);
             }

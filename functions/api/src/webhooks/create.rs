@@ -89,10 +89,22 @@ fn event_types(fields: &mut Fields, problems: &mut Problems) -> Option<BTreeSet<
             ("Location" = String, description = "Where the webhook is"),
             ("Idempotent-Replayed" = String, description = "`true` if it was registered before"),
         ), links(
-            ("webhook" = (operation_id = "getWebhook", parameters(("id" = "$response.body#/id")))),
-            ("deletion" = (operation_id = "deleteWebhook", parameters(("id" = "$response.body#/id")))),
-            ("test" = (operation_id = "testWebhook", parameters(("id" = "$response.body#/id")))),
-            ("deliveries" = (operation_id = "listWebhookDeliveries", parameters(("id" = "$response.body#/id")))),
+            ("webhook" = (
+                operation_id = "getWebhook",
+                parameters(("id" = "$response.body#/id"), ("owner" = "$response.body#/owner"))
+            )),
+            ("deletion" = (
+                operation_id = "deleteWebhook",
+                parameters(("id" = "$response.body#/id"), ("owner" = "$response.body#/owner"))
+            )),
+            ("test" = (
+                operation_id = "testWebhook",
+                parameters(("id" = "$response.body#/id"), ("owner" = "$response.body#/owner"))
+            )),
+            ("deliveries" = (
+                operation_id = "listWebhookDeliveries",
+                parameters(("id" = "$response.body#/id"), ("owner" = "$response.body#/owner"))
+            )),
         )),
         (status = 404, description = "`not-found`: an owner whom the caller may not know of, or a webhook that this \
                                       key registered and that is deleted"),

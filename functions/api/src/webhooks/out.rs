@@ -1,8 +1,8 @@
 //! What is shown of webhooks and their deliveries.
 
 use parceltrack::domain::{
-    AttemptEnd, CallError, DomainEventType, SwitchOffReason, Timestamp, Webhook, WebhookAttempt, WebhookDelivery,
-    WebhookDeliveryState, WebhookDeliveryStatus, WebhookEventType, WebhookState,
+    AttemptEnd, CallError, DeliveryId, DomainEventType, SwitchOffReason, Timestamp, Webhook, WebhookAttempt,
+    WebhookDelivery, WebhookDeliveryState, WebhookDeliveryStatus, WebhookEventType, WebhookState,
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -165,7 +165,7 @@ pub(crate) struct AcceptedOut {
 }
 
 impl AcceptedOut {
-    pub(super) fn pending(id: impl ToString) -> Self {
+    pub(super) fn pending(id: DeliveryId) -> Self {
         Self { id: id.to_string(), status: WebhookDeliveryStatus::Pending }
     }
 }
