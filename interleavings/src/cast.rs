@@ -27,7 +27,7 @@ use tower::ServiceExt as _;
 use uuid::Uuid;
 
 use crate::invariant::Invariant;
-use crate::ports::{Ports, clients_key};
+use crate::ports::{Ports, clients_key, webhooks};
 use crate::queue::Message;
 use crate::schedule::News;
 use crate::timing::Timing;
@@ -80,6 +80,7 @@ impl Api {
             tickets: shared.clone(),
             pdf_links: shared.clone(),
             tracking_numbers: shared.clone(),
+            webhooks: webhooks::none(),
             queue: Arc::new(queue),
             clock: shared,
             billing: billing(),

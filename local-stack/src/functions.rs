@@ -16,8 +16,17 @@ use zip::{CompressionMethod, ZipWriter};
 use crate::Progress;
 
 /// The functions of template.yaml; package, binary and zip have the same name.
-pub const FUNCTIONS: [&str; 6] =
-    ["api", "domain-events", "invoice-worker", "mail-events", "outbox-relay", "parcel-simulator"];
+pub const FUNCTIONS: [&str; 9] = [
+    "api",
+    "domain-events",
+    "invoice-worker",
+    "mail-events",
+    "outbox-relay",
+    "parcel-simulator",
+    "webhook-fan-out",
+    "webhook-relay",
+    "webhook-worker",
+];
 
 /// Builds all functions and returns the directory with their zips.
 pub(crate) async fn build(root: &Path, progress: &Progress) -> Result<PathBuf> {

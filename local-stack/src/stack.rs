@@ -214,6 +214,8 @@ fn local_parameters(stack: &StackAddresses) -> BTreeMap<String, String> {
         ("AllowedOrigins", &stack.page_url),
         ("PublicUrl", &stack.api_url),
         ("SimulatorEnabled", "true"),
+        // Endpoints of tests, and of whoever tries webhooks here.
+        ("WebhookAllowedPrivate", "127.0.0.1"),
         // The tests look through it for what must not be in it, at any level.
         ("LogLevel", "DEBUG"),
     ]

@@ -10,13 +10,16 @@ use anyhow::Result;
 use crate::addresses::StackAddresses;
 use crate::aws::{CREDENTIALS, function_variables};
 
-const NAME_OUTPUTS: [&str; 6] = [
+const NAME_OUTPUTS: [&str; 9] = [
     "ApiFunctionName",
     "DomainEventsFunctionName",
     "InvoiceWorkerFunctionName",
     "MailEventsFunctionName",
     "OutboxRelayFunctionName",
     "ParcelSimulatorFunctionName",
+    "WebhookFanOutFunctionName",
+    "WebhookRelayFunctionName",
+    "WebhookWorkerFunctionName",
 ];
 
 /// Writes an environment file with the settings of all deployed functions.

@@ -4,7 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use parceltrack::domain::{ApiKeyId, EmailAddress, InvalidText, OwnerId, Role, Text};
+use parceltrack::domain::{
+    ApiKeyId, DeliveryId, DomainEventType, EmailAddress, InvalidText, OwnerId, Role, Text, Timestamp,
+    WebhookDeliveryStatus, WebhookId, WebhookKey, WebhookUrl,
+};
 use uuid::Uuid;
 
 use crate::keys::lifetime;
@@ -12,11 +15,12 @@ use crate::select::Selection;
 
 const AFTER: &str = "\
 Settings come from the environment, or all from --env-file: INVOICES_TABLE, SUPPRESSIONS_TABLE, TICKETS_QUEUE_URL,
-DEAD_LETTER_QUEUE_URL, for keys API_KEYS_TABLE alone, and what the AWS SDK reads.
+DEAD_LETTER_QUEUE_URL, for keys API_KEYS_TABLE alone, for webhooks WEBHOOKS_TABLE, WEBHOOK_DELIVERIES_TABLE,
+WEBHOOK_TICKETS_QUEUE_URL and WEBHOOK_EVENTS_QUEUE_URL, and what the AWS SDK reads.
 
 Exit codes: 0 done; 1 an error, or something was left undone; 2 wrong usage; 3 nothing found.";
 
-/// For the operators of `ParcelTrack`: dead letters, the story of an invoice, API keys
+/// For the operators of `ParcelTrack`: dead letters, the story of an invoice, API keys, webhooks
 #[derive(Parser)]
 #[command(name = "parcelctl", version, after_help = AFTER)]
 pub(crate) struct Arguments {
@@ -44,6 +48,124 @@ pub(crate) enum Command {
     /// Who may call the API
     #[command(subcommand)]
     Keys(KeysCommand),
+    /// Merchants' endpoints, and what became of each event
+    #[command(subcommand)]
+    Webhooks(WebhooksCommand),
+}
+
+/// One webhook.
+#[derive(Args)]
+pub(crate) struct WebhookArguments {
+    /// Whose it is
+    #[arg(long, value_name = "NAME")]
+    owner: OwnerId,
+    /// The webhook's id
+    id: Uuid,
+}
+
+impl From<WebhookArguments> for WebhookKey {
+    fn from(WebhookArguments { owner, id }: WebhookArguments) -> Self {
+        Self { owner, webhook_id: WebhookId(id) }
+    }
+}
+
+#[derive(Subcommand)]
+pub(crate) enum WebhooksCommand {
+    /// All webhooks of a merchant
+    List {
+        /// Whose
+        #[arg(long, value_name = "NAME")]
+        owner: OwnerId,
+    },
+    /// One of them, and how it does
+    Show {
+        #[command(flatten)]
+        which: WebhookArguments,
+    },
+    /// Register an endpoint; its secret is shown this once
+    Create {
+        /// Whose
+        #[arg(long, value_name = "NAME")]
+        owner: OwnerId,
+        /// Where events are sent
+        #[arg(long)]
+        url: WebhookUrl,
+        /// Who is told when it is switched off
+        #[arg(long, value_name = "ADDRESS")]
+        contact: EmailAddress,
+        /// What people call it
+        #[arg(long, value_name = "TEXT", value_parser = description)]
+        description: Option<Text<200>>,
+        /// Which events, one for each time it is said; without it, all
+        #[arg(long = "event", value_name = "TYPE")]
+        events: Vec<DomainEventType>,
+    },
+    /// Remove one; what it has not yet got is withdrawn
+    Delete {
+        #[command(flatten)]
+        which: WebhookArguments,
+    },
+    /// Give one another secret, shown this once; the former one is good for another day
+    RotateSecret {
+        #[command(flatten)]
+        which: WebhookArguments,
+    },
+    /// Switch one on
+    Enable {
+        #[command(flatten)]
+        which: WebhookArguments,
+    },
+    /// Send a test event
+    Test {
+        #[command(flatten)]
+        which: WebhookArguments,
+    },
+    /// What became of each event, newest first
+    Deliveries {
+        #[command(flatten)]
+        which: WebhookArguments,
+        /// Only those that have it: Pending, Delivered, Failed or Withdrawn
+        #[arg(long, value_parser = delivery_status)]
+        status: Option<WebhookDeliveryStatus>,
+        /// How many, at most
+        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=100))]
+        limit: u16,
+    },
+    /// Send events again: one, or all since a time
+    Resend {
+        #[command(flatten)]
+        which: WebhookArguments,
+        #[command(flatten)]
+        what: ResendArguments,
+    },
+}
+
+/// What is sent again.
+#[derive(Args)]
+#[group(required = true, multiple = true)]
+pub(crate) struct ResendArguments {
+    /// This one, by its id
+    #[arg(long, value_name = "ID", conflicts_with_all = ["since", "all"])]
+    pub(crate) delivery: Option<DeliveryId>,
+    /// All that failed or were withdrawn since then, such as 2026-11-30T01:02:03Z
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) since: Option<Timestamp>,
+    /// With --since: those that were delivered as well
+    #[arg(long, requires = "since")]
+    pub(crate) all: bool,
+}
+
+fn description(text: &str) -> Result<Text<200>, InvalidText> {
+    text.to_owned().try_into()
+}
+
+fn delivery_status(text: &str) -> Result<WebhookDeliveryStatus, String> {
+    let known = WebhookDeliveryStatus::ALL.into_iter().find(|status| status.name().eq_ignore_ascii_case(text));
+    known.ok_or_else(|| "must be Pending, Delivered, Failed or Withdrawn".to_owned())
+}
+
+fn time(text: &str) -> Result<Timestamp, String> {
+    Timestamp::parse(text).ok_or_else(|| "must be a time such as 2026-11-30T01:02:03Z".to_owned())
 }
 
 #[derive(Subcommand)]

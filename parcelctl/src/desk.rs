@@ -7,8 +7,12 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result, bail};
 use aws_config::Region;
 use aws_sdk_sqs::config::Credentials;
-use parceltrack::aws::{ApiKeyTable, Clients, DeadLetterQueue, InvoiceTable, SuppressionTable, TicketQueue};
+use parceltrack::aws::{
+    ApiKeyTable, Clients, DeadLetterQueue, InvoiceTable, SuppressionTable, TicketQueue, WebhookDeliveryTable,
+    WebhookEventQueue, WebhookTable, WebhookTicketQueue,
+};
 use parceltrack::clock::SystemClock;
+use parceltrack::domain::AddressRule;
 use parceltrack::ports::{
     Clock, NoteDrops, ReadInvoices, ReadSuppressions, RemoveSuppression, ReopenInvoices, SendTicket, TakeDeadLetters,
 };
@@ -60,6 +64,40 @@ impl Desk {
 pub(crate) async fn api_keys(settings: &Settings) -> Result<ApiKeyTable> {
     let name = settings.required("API_KEYS_TABLE")?;
     Ok(ApiKeyTable::new(settings.clients().await.dynamodb(), name))
+}
+
+/// What there is of webhooks.
+pub(crate) struct WebhookDesk {
+    /// The webhooks.
+    pub(crate) webhooks: WebhookTable,
+    /// Their deliveries.
+    pub(crate) deliveries: WebhookDeliveryTable,
+    /// The queue of tickets.
+    pub(crate) tickets: WebhookTicketQueue,
+    /// The queue of events, which takes wishes.
+    pub(crate) events: WebhookEventQueue,
+    /// Which addresses endpoints may have.
+    pub(crate) addresses: AddressRule,
+}
+
+impl WebhookDesk {
+    /// With these settings.
+    pub(crate) async fn open(settings: &Settings) -> Result<Self> {
+        let (webhooks, deliveries) =
+            (settings.required("WEBHOOKS_TABLE")?, settings.required("WEBHOOK_DELIVERIES_TABLE")?);
+        let (tickets, events) =
+            (settings.required("WEBHOOK_TICKETS_QUEUE_URL")?, settings.required("WEBHOOK_EVENTS_QUEUE_URL")?);
+        // Set on laptops alone; what calls endpoints asks for itself.
+        let addresses = settings.optional("WEBHOOK_ALLOWED_PRIVATE").unwrap_or_default().parse()?;
+        let clients = settings.clients().await;
+        Ok(Self {
+            webhooks: WebhookTable::for_deliveries(clients.dynamodb(), webhooks),
+            deliveries: WebhookDeliveryTable::new(clients.dynamodb(), deliveries),
+            tickets: WebhookTicketQueue::new(clients.sqs(), tickets),
+            events: WebhookEventQueue::new(clients.sqs(), events),
+            addresses,
+        })
+    }
 }
 
 /// The settings of a file and no others, or those of the environment.

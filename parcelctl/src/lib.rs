@@ -14,6 +14,7 @@ mod invoice;
 mod keys;
 mod select;
 mod suppression;
+mod webhooks;
 mod words;
 
 use std::process::ExitCode;
@@ -89,6 +90,7 @@ async fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
             suppression::remove(&desk().await?, &address, json).await
         }
         Command::Keys(command) => keys(&settings, command, json).await,
+        Command::Webhooks(command) => webhooks::run(&desk::WebhookDesk::open(&settings).await?, command, json).await,
     }
 }
 

@@ -18,6 +18,7 @@ use parceltrack::ports::{
     AddSuppression as _, Clock as _, DeadLetter as _, Mail, MailError, SendMail, WorkOnInvoices as _,
 };
 use serde_json::Value;
+use stack_tests::webhooks::{Behaviour, Endpoint};
 use stack_tests::{OwnQueues, Stack, own_address, record, rules, smtp, ticket_record, work};
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -58,6 +59,11 @@ impl Desk {
             ("SUPPRESSIONS_TABLE", desk.stack.addresses.output("SuppressionsTableName").unwrap()),
             ("TICKETS_QUEUE_URL", desk.queues.tickets.as_str()),
             ("DEAD_LETTER_QUEUE_URL", desk.queues.dead_letters.as_str()),
+            ("WEBHOOKS_TABLE", desk.stack.addresses.output("WebhooksTableName").unwrap()),
+            ("WEBHOOK_DELIVERIES_TABLE", desk.stack.addresses.output("WebhookDeliveriesTableName").unwrap()),
+            ("WEBHOOK_TICKETS_QUEUE_URL", desk.stack.addresses.output("WebhookTicketsQueueUrl").unwrap()),
+            ("WEBHOOK_EVENTS_QUEUE_URL", desk.stack.addresses.output("WebhookEventsQueueUrl").unwrap()),
+            ("WEBHOOK_ALLOWED_PRIVATE", "127.0.0.1"),
             ("API_KEYS_TABLE", desk.stack.addresses.output("ApiKeysTableName").unwrap()),
             ("AWS_ENDPOINT_URL", desk.stack.addresses.emulator_url.as_str()),
             ("AWS_REGION", desk.stack.addresses.region.as_str()),
@@ -415,5 +421,40 @@ async fn a_key_is_shown_once_works_until_it_is_revoked_and_its_secret_is_nowhere
     let driver = ["keys", "create", "--role", "driver", "--label", "x"];
     for wrong in [["--owner", "Shop"], ["--expires-in", "soon"]] {
         assert_eq!(desk.run(&[&driver[..], &wrong].concat()).await.code, 2);
+    }
+}
+
+#[tokio::test]
+async fn a_webhook_is_made_tried_looked_at_and_deleted() {
+    let desk = Desk::new().await;
+    let owner = format!("m{}", Uuid::new_v4().simple());
+    let endpoint = Endpoint::start(Behaviour::Status(200)).await;
+    let webhooks = ["webhooks", "create", "--owner", &owner, "--url", &endpoint.url, "--contact", "it@example.com"];
+    let made = desk.run(&[&webhooks[..], &["--json"]].concat()).await.json();
+    let (id, secret) = (made["id"].as_str().unwrap(), made["secret"].as_str().unwrap());
+    assert_eq!(made["eventTypes"].as_array().unwrap().len(), 6);
+    let listed = desk.run(&["webhooks", "list", "--owner", &owner, "--json"]).await;
+    assert!(listed.json()[0]["state"] == "Active" && !listed.out.contains(secret), "{}", listed.out);
+    assert_eq!(desk.run(&["webhooks", "test", "--owner", &owner, id]).await.code, 0);
+    let received = endpoint.received_once(|received| !received.is_empty()).await;
+    let delivery = format!("test-{}-1", received[0].headers[0]);
+    assert_eq!(desk.run(&["webhooks", "resend", "--owner", &owner, id, "--delivery", &delivery]).await.code, 0);
+    endpoint.received_once(|received| received.len() == 2).await;
+    assert_eq!(
+        desk.run(&["webhooks", "resend", "--owner", &owner, id, "--since", "2026-01-01T00:00:00Z"]).await.code,
+        0
+    );
+    assert_eq!(desk.run(&["webhooks", "resend", "--owner", &owner, id]).await.code, 2);
+    let deliveries = desk.run(&["webhooks", "deliveries", "--owner", &owner, id]).await;
+    assert!(deliveries.out.contains(&delivery), "{}", deliveries.out);
+    let rotated = desk.run(&["webhooks", "rotate-secret", "--owner", &owner, id]).await;
+    assert!(rotated.out.starts_with("whsec_") && rotated.out.trim() != secret);
+    assert_eq!(desk.run(&["webhooks", "enable", "--owner", &owner, id]).await.code, 0);
+    assert!(desk.run(&["webhooks", "show", "--owner", &owner, id]).await.out.contains(&endpoint.url));
+    let inside = ["webhooks", "create", "--owner", &owner, "--url", "https://10.0.0.1/", "--contact", "it@example.com"];
+    assert_eq!(desk.run(&inside).await.code, 1);
+    assert_eq!(desk.run(&["webhooks", "delete", "--owner", &owner, id]).await.code, 0);
+    for command in ["show", "delete", "test", "enable", "deliveries", "rotate-secret"] {
+        assert_eq!(desk.run(&["webhooks", command, "--owner", &owner, id]).await.code, 3, "{command}");
     }
 }

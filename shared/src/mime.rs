@@ -4,10 +4,12 @@
 //! the same bytes but for its date, so that a second copy can be recognised as one.
 
 use lettre::Message;
+use lettre::address::AddressError;
 use lettre::message::header::{ContentTransferEncoding, ContentType};
-use lettre::message::{Mailbox, MultiPart, SinglePart};
+use lettre::message::{Mailbox, MessageBuilder, MultiPart, SinglePart};
 
-use crate::ports::{Mail, MailError};
+use crate::domain::EmailAddress;
+use crate::ports::{Mail, MailError, Notice};
 
 /// The sender is not of the form `Name <name@example.com>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,20 +34,37 @@ impl Sender {
 
     /// The whole message: text and HTML, headers and envelope.
     pub fn message(&self, mail: &Mail) -> Result<Message, MailError> {
-        let rejected = |error: &dyn std::error::Error| MailError::Rejected(error.to_string());
-        let to = mail.to.as_str().parse().map_err(|error| rejected(&error as &lettre::address::AddressError))?;
-        Message::builder()
-            .message_id(Some(self.message_id(mail)))
-            .from(self.0.clone())
-            .to(Mailbox::new(display_name(&mail.to_name), to))
-            .subject(&mail.subject)
+        self.begin(self.message_id(mail), display_name(&mail.to_name), &mail.to, &mail.subject)?
             .multipart(
                 MultiPart::alternative()
                     .boundary(format!("={}=", mail.invoice.0.simple()))
                     .singlepart(part(ContentType::TEXT_PLAIN, &mail.text))
                     .singlepart(part(ContentType::TEXT_HTML, &mail.html)),
             )
-            .map_err(|error| rejected(&error))
+            .map_err(|error| MailError::Rejected(error.to_string()))
+    }
+
+    /// The whole message of a notice, which is text alone.
+    pub fn notice(&self, notice: &Notice) -> Result<Message, MailError> {
+        let message_id = format!("<{}@{}>", notice.id, self.0.email.domain());
+        self.begin(message_id, None, &notice.to, &notice.subject)?
+            .singlepart(part(ContentType::TEXT_PLAIN, &notice.text))
+            .map_err(|error| MailError::Rejected(error.to_string()))
+    }
+
+    fn begin(
+        &self,
+        message_id: String,
+        name: Option<String>,
+        to: &EmailAddress,
+        subject: &str,
+    ) -> Result<MessageBuilder, MailError> {
+        let to = to.as_str().parse().map_err(|error: AddressError| MailError::Rejected(error.to_string()))?;
+        Ok(Message::builder()
+            .message_id(Some(message_id))
+            .from(self.0.clone())
+            .to(Mailbox::new(name, to))
+            .subject(subject))
     }
 }
 

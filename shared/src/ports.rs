@@ -10,6 +10,8 @@ mod failed_invoices;
 mod parcels;
 mod proofs;
 mod throughput;
+mod webhook_deliveries;
+mod webhooks;
 
 use std::time::Duration;
 
@@ -28,6 +30,16 @@ pub use proofs::{ExpectProofs, KeepProofs, SignedUpload};
 pub use throughput::{
     Backlog, CountSends, History, MeasureBacklog, MeasureQueue, NoteBacklog, NoteProvider, OpenInvoices, PastBacklog,
     QueueDepth, ReadHistory, ReadProvider, ReadSends,
+};
+pub use webhook_deliveries::{
+    BuryWebhookMessage, DeliveryOutcome, DeliveryPage, DeliveryPageEnd, DueDelivery, DueDeliveryPage, FollowSubjects,
+    ListWebhookDeliveries, PostponeWebhookEvent, PostponeWebhookTicket, ReadWebhookDeliveries, RecordWebhookDeliveries,
+    RelayWebhookDeliveries, ReopenWebhookDeliveries, RetryWebhookDeliveries, SendResendWish, SendWebhookTicket,
+    SendWebhookTickets, WorkOnWebhookDeliveries,
+};
+pub use webhooks::{
+    CallSlot, ChangeWebhooks, CreateWebhooks, Notice, ReadWebhooks, SendNotice, SlotWish, WebhookCreation,
+    WorkOnWebhooks,
 };
 
 use crate::domain::{

@@ -3,7 +3,32 @@
 use std::env;
 use std::str::FromStr;
 
-use crate::domain::MailRate;
+use crate::domain::{AddressRule, InvalidAddressRule, MailRate};
+use crate::mime::Sender;
+
+/// Whom the customer sees as the sender.
+const SENDER_NAME: &str = "Lion City Logistics";
+
+/// Which mail provider carries the invoices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MailProvider {
+    /// Amazon SES.
+    Ses {
+        /// What makes it tell what becomes of each mail.
+        configuration_set: String,
+    },
+    /// Any mail server.
+    Smtp(MailServer),
+}
+
+/// Where the mail server's URL is: `smtp://host:port`, with `smtps` or `?tls=required` for TLS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MailServer {
+    /// In the settings, since it has no password.
+    Url(String),
+    /// In AWS Secrets Manager under this ARN, as `smtps://user:password@host:port`.
+    Secret(String),
+}
 
 /// A setting that keeps a function from starting.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -44,4 +69,37 @@ where
 pub fn mail_rate() -> Result<MailRate, InvalidSetting> {
     MailRate::new(parsed("MAILS_PER_SECOND")?, parsed("WORKER_CONCURRENCY")?)
         .map_err(|error| InvalidSetting::Wrong { name: "MAILS_PER_SECOND", problem: error.to_string() })
+}
+
+/// Who carries the mail, from `MAIL_PROVIDER` and what belongs to it.
+pub fn mail_provider() -> Result<MailProvider, InvalidSetting> {
+    match required("MAIL_PROVIDER")?.as_str() {
+        "ses" => Ok(MailProvider::Ses { configuration_set: required("SES_CONFIGURATION_SET")? }),
+        "smtp" => Ok(MailProvider::Smtp(match optional("SMTP_SECRET_ARN") {
+            Some(arn) => MailServer::Secret(arn),
+            None => MailServer::Url(required("SMTP_URL")?),
+        })),
+        other => {
+            let problem = format!("{other:?} is neither ses nor smtp");
+            Err(InvalidSetting::Wrong { name: "MAIL_PROVIDER", problem })
+        }
+    }
+}
+
+/// Who the mails come from, from `MAIL_FROM`.
+pub fn sender() -> Result<Sender, InvalidSetting> {
+    Sender::parse(&format!("{SENDER_NAME} <{}>", required("MAIL_FROM")?))
+        .map_err(|error| InvalidSetting::Wrong { name: "MAIL_FROM", problem: error.to_string() })
+}
+
+/// Which addresses of webhooks may be called beside those that everybody can reach, from `WEBHOOK_ALLOWED_PRIVATE`; none
+/// without it, and none anywhere but on a laptop: there `ENVIRONMENT` is `local`.
+pub fn webhook_addresses() -> Result<AddressRule, InvalidSetting> {
+    let name = "WEBHOOK_ALLOWED_PRIVATE";
+    let Some(text) = optional(name) else { return Ok(AddressRule::default()) };
+    if required("ENVIRONMENT")? != "local" {
+        let problem = "is for laptops only".to_owned();
+        return Err(InvalidSetting::Wrong { name, problem });
+    }
+    text.parse().map_err(|error: InvalidAddressRule| InvalidSetting::Wrong { name, problem: error.to_string() })
 }

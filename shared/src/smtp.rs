@@ -8,7 +8,7 @@ use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
 
 use crate::domain::ProviderMessageId;
 use crate::mime::Sender;
-use crate::ports::{Mail, MailError, SendMail};
+use crate::ports::{Mail, MailError, Notice, SendMail, SendNotice};
 
 /// A mail server, by its URL, and the sender.
 ///
@@ -43,6 +43,14 @@ impl SendMail for Smtp {
             Ok(_) => Ok(ProviderMessageId(self.sender.message_id(mail))),
             Err(error) => Err(classify(&error)),
         }
+    }
+}
+
+#[async_trait]
+impl SendNotice for Smtp {
+    async fn tell(&self, notice: &Notice) -> Result<(), MailError> {
+        let message = self.sender.notice(notice)?;
+        self.transport.send(message).await.map(|_| ()).map_err(|error| classify(&error))
     }
 }
 

@@ -14,11 +14,21 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-pub use metrics::{FailureReason, Metric, record};
+pub use metrics::{FailureReason, Metric, WebhookFailure, record};
 
 /// Whose lines are written: this workspace's crates, by the names under which `tracing` knows them.
-const OUR_CRATES: [&str; 7] =
-    ["api", "domain_events", "invoice_worker", "mail_events", "outbox_relay", "parcel_simulator", "parceltrack"];
+const OUR_CRATES: [&str; 10] = [
+    "api",
+    "domain_events",
+    "invoice_worker",
+    "mail_events",
+    "outbox_relay",
+    "parcel_simulator",
+    "parceltrack",
+    "webhook_fan_out",
+    "webhook_relay",
+    "webhook_worker",
+];
 
 /// Not a line of it, but the span with Lambda's own id of the invocation.
 const INVOCATION_SPAN: &str = "lambda_runtime::layers::trace";

@@ -10,11 +10,13 @@
     reason = "a test that cannot go on panics"
 )]
 
+pub mod webhooks;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use api::{App, KeyRing, Latest, QueueWatch, RandomTrackingNumbers};
+use api::{App, KeyRing, Latest, QueueWatch, RandomTrackingNumbers, Webhooks};
 use aws_config::Region;
 use aws_lambda_events::event::sqs::SqsEvent;
 use aws_sdk_dynamodb::types::{BillingMode, GlobalSecondaryIndex};
@@ -26,7 +28,8 @@ use local_stack::{MERCHANT_KEY, StackAddresses};
 use mail_events::MailEvents;
 use parceltrack::aws::{
     ApiKeyTable, Clients, DeadLetterQueue, InvoiceBucket, InvoiceTable, ParcelTable, ProofBucket, ShownParcels,
-    SuppressionTable, ThroughputTable, TicketQueue,
+    SuppressionTable, ThroughputTable, TicketQueue, WebhookDeliveryTable, WebhookEventQueue, WebhookTable,
+    WebhookTicketQueue,
 };
 use parceltrack::clock::SystemClock;
 use parceltrack::domain::{
@@ -277,11 +280,41 @@ impl Stack {
             tickets,
             pdf_links: Arc::new(self.bucket()),
             tracking_numbers: Arc::new(RandomTrackingNumbers),
+            webhooks: self.api_webhooks(),
             queue: Arc::new(queue),
             clock,
             billing: billing(),
         };
         api::router(app, &["https://page.example".parse().unwrap()])
+    }
+
+    /// The table of webhooks.
+    pub fn webhooks(&self) -> WebhookTable {
+        let table = |output| self.addresses.output(output).unwrap().to_owned();
+        WebhookTable::new(self.clients.dynamodb(), table("WebhooksTableName"), table("IdempotencyTableName"))
+    }
+
+    /// The table of deliveries to webhooks.
+    pub fn webhook_deliveries(&self) -> WebhookDeliveryTable {
+        let name = self.addresses.output("WebhookDeliveriesTableName").unwrap().to_owned();
+        WebhookDeliveryTable::new(self.clients.dynamodb(), name)
+    }
+
+    fn api_webhooks(&self) -> Webhooks {
+        let (webhooks, deliveries) = (Arc::new(self.webhooks()), Arc::new(self.webhook_deliveries()));
+        let queue = |output| self.addresses.output(output).unwrap().to_owned();
+        Webhooks {
+            create: webhooks.clone(),
+            read: webhooks.clone(),
+            change: webhooks,
+            deliveries: deliveries.clone(),
+            list: deliveries.clone(),
+            record: deliveries.clone(),
+            retry: deliveries,
+            tickets: Arc::new(WebhookTicketQueue::new(self.clients.sqs(), queue("WebhookTicketsQueueUrl"))),
+            wishes: Arc::new(WebhookEventQueue::new(self.clients.sqs(), queue("WebhookEventsQueueUrl"))),
+            addresses: "127.0.0.1".parse().unwrap(),
+        }
     }
 
     /// The figures of the deployed tables and queues, seen at this clock's time.
@@ -307,6 +340,14 @@ impl Stack {
     /// A table of a test's own, with the deployed one's keys.
     pub async fn own_throughput(&self) -> ThroughputTable {
         ThroughputTable::new(self.clients.dynamodb(), self.own_table("ThroughputTableName").await)
+    }
+
+    /// Tables of webhooks and of their deliveries of a test's own, with the deployed ones' keys and indexes.
+    pub async fn own_webhooks(&self) -> (WebhookTable, WebhookDeliveryTable) {
+        let (webhooks, deliveries) =
+            tokio::join!(self.own_table("WebhooksTableName"), self.own_table("WebhookDeliveriesTableName"));
+        let dynamodb = || self.clients.dynamodb();
+        (WebhookTable::for_deliveries(dynamodb(), webhooks), WebhookDeliveryTable::new(dynamodb(), deliveries))
     }
 
     /// The name of a new table with the keys and indexes of the deployed one.

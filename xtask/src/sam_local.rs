@@ -19,13 +19,16 @@ use crate::target::{self, Target};
 use crate::{progress, root};
 
 /// The functions by their names in template.yaml, with the beginning of their events' names.
-const FUNCTIONS: [(&str, &str); 6] = [
+const FUNCTIONS: [(&str, &str); 9] = [
     ("ApiFunction", "api"),
     ("DomainEventsFunction", "domain-events"),
     ("InvoiceWorkerFunction", "invoice-worker"),
     ("MailEventsFunction", "mail-events"),
     ("OutboxRelayFunction", "outbox-relay"),
     ("ParcelSimulatorFunction", "parcel-simulator"),
+    ("WebhookFanOutFunction", "webhook-fan-out"),
+    ("WebhookRelayFunction", "webhook-relay"),
+    ("WebhookWorkerFunction", "webhook-worker"),
 ];
 
 /// Where a function finds AWS.
@@ -93,7 +96,10 @@ fn expected(event: &str) -> Result<Expected> {
             {"itemIdentifier": "0d1f6c1e-4a0b-4f7e-9d0a-5b8c2f3e1a01"},
             {"itemIdentifier": "0d1f6c1e-4a0b-4f7e-9d0a-5b8c2f3e1a03"},
         ]})),
-        "outbox-relay-schedule" => Expected::Report(&["sent", "refused", "overtaken", "failed"]),
+        "webhook-fan-out-events" | "webhook-worker-tickets" => Expected::Answer(json!({"batchItemFailures": []})),
+        "outbox-relay-schedule" | "webhook-relay-schedule" => {
+            Expected::Report(&["sent", "refused", "overtaken", "failed"])
+        }
         "parcel-simulator-schedule" => Expected::Report(&["moved"]),
         mail if mail.starts_with("mail-events-") => Expected::Answer(json!("Nothing")),
         _ => bail!("nothing is known of what comes out of {event}: say it in {} and in events/README.md", file!()),

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use parceltrack::domain::{Billing, TrackingNumber};
+use parceltrack::domain::{AddressRule, Billing, TrackingNumber};
 use parceltrack::ports::{
-    Clock, CreateInvoices, CreateParcels, DrawTrackingNumber, ExpectProofs, KeepProofs, LinkToPdf, ListFailedInvoices,
-    ReadAnswers, ReadInvoices, ReadParcels, ReadSuppressions, ReaddressInvoices, RecordEvents, ReopenInvoices,
-    SendTicket, ShowParcels,
+    ChangeWebhooks, Clock, CreateInvoices, CreateParcels, CreateWebhooks, DrawTrackingNumber, ExpectProofs, KeepProofs,
+    LinkToPdf, ListFailedInvoices, ListWebhookDeliveries, ReadAnswers, ReadInvoices, ReadParcels, ReadSuppressions,
+    ReadWebhookDeliveries, ReadWebhooks, ReaddressInvoices, RecordEvents, RecordWebhookDeliveries, ReopenInvoices,
+    RetryWebhookDeliveries, SendResendWish, SendTicket, SendWebhookTicket, ShowParcels,
 };
 
 use crate::KeyRing;
@@ -49,12 +50,39 @@ pub struct App {
     pub pdf_links: Arc<dyn LinkToPdf>,
     /// Draws tracking numbers.
     pub tracking_numbers: Arc<dyn DrawTrackingNumber>,
+    /// What merchants' webhooks are kept by.
+    pub webhooks: Webhooks,
     /// Measures what is still to be done.
     pub queue: Arc<QueueWatch>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// What all invoices have in common.
     pub billing: Billing,
+}
+
+/// The ports of webhooks.
+#[derive(Clone)]
+pub struct Webhooks {
+    /// Registers them.
+    pub create: Arc<dyn CreateWebhooks>,
+    /// Reads them.
+    pub read: Arc<dyn ReadWebhooks>,
+    /// Changes them.
+    pub change: Arc<dyn ChangeWebhooks>,
+    /// Reads their deliveries.
+    pub deliveries: Arc<dyn ReadWebhookDeliveries>,
+    /// Lists them.
+    pub list: Arc<dyn ListWebhookDeliveries>,
+    /// Makes those of tests.
+    pub record: Arc<dyn RecordWebhookDeliveries>,
+    /// Has them tried again.
+    pub retry: Arc<dyn RetryWebhookDeliveries>,
+    /// Puts their tickets on the queue.
+    pub tickets: Arc<dyn SendWebhookTicket>,
+    /// Passes on what is wished to be sent again.
+    pub wishes: Arc<dyn SendResendWish>,
+    /// Which addresses endpoints may have.
+    pub addresses: AddressRule,
 }
 
 /// Tracking numbers by chance.

@@ -8,10 +8,11 @@ use std::marker::PhantomData;
 use axum::extract::FromRequestParts;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
-use parceltrack::domain::{ApiKey, OwnerId, Role};
+use parceltrack::domain::{ApiKey, InvalidOwner, OwnerId, Role};
 
 use crate::App;
 use crate::problem::Problem;
+use crate::query::parameter;
 
 /// A caller whose key is good.
 #[derive(Clone, Debug)]
@@ -38,6 +39,14 @@ impl fmt::Display for Caller {
             Role::Operator => formatter.write_str("an operator"),
         }
     }
+}
+
+/// The owner that the caller names, if the caller may know of what is theirs.
+pub(crate) fn named_owner(query: &str, caller: &Caller) -> Result<Option<OwnerId>, Problem> {
+    let Some(name) = parameter(query, "owner") else { return Ok(None) };
+    let owner: OwnerId =
+        name.parse().map_err(|error: InvalidOwner| Problem::invalid_parameter("owner", &error.to_string()))?;
+    if caller.sees(&owner) { Ok(Some(owner)) } else { Err(Problem::NotFound("owner")) }
 }
 
 /// Something that not every caller may do.
@@ -68,6 +77,15 @@ impl Right for RunTheService {
 pub(crate) struct CancelParcels;
 
 impl Right for CancelParcels {
+    fn belongs_to(role: Role) -> bool {
+        matches!(role, Role::Merchant | Role::Operator)
+    }
+}
+
+/// To have webhooks: one's own, or anybody's.
+pub(crate) struct ManageWebhooks;
+
+impl Right for ManageWebhooks {
     fn belongs_to(role: Role) -> bool {
         matches!(role, Role::Merchant | Role::Operator)
     }

@@ -27,7 +27,7 @@ use uuid::Uuid;
 
 use crate::App;
 use crate::problem::Problem;
-use crate::{docs, health, invoices, links, me, parcels, queue, tracking};
+use crate::{docs, health, invoices, links, me, parcels, queue, tracking, webhooks};
 
 pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -54,7 +54,7 @@ const DEFAULT_HEADERS: [(HeaderName, HeaderValue); 6] = [
 pub fn router(app: App, allowed_origins: &[HeaderValue]) -> Router {
     let cors = CorsLayer::new()
         .allow_origin(allowed_origins.to_vec())
-        .allow_methods([Method::GET, Method::HEAD, Method::POST, Method::PUT])
+        .allow_methods([Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::DELETE])
         .allow_headers([AUTHORIZATION, CONTENT_TYPE, parcels::IDEMPOTENCY_KEY, X_REQUEST_ID])
         .expose_headers([LOCATION, RETRY_AFTER, parcels::IDEMPOTENT_REPLAYED, X_REQUEST_ID])
         .max_age(PREFLIGHT_LIFETIME);
@@ -71,7 +71,7 @@ pub fn router(app: App, allowed_origins: &[HeaderValue]) -> Router {
 }
 
 /// Every path there is, with its methods. The document of the API has the same ones.
-pub(crate) fn routes() -> [(&'static str, MethodRouter<App>); 19] {
+pub(crate) fn routes() -> [(&'static str, MethodRouter<App>); 28] {
     [
         ("/health", get(health::health)),
         ("/api/parcels", post(parcels::create).get(parcels::list)),
@@ -89,6 +89,15 @@ pub(crate) fn routes() -> [(&'static str, MethodRouter<App>); 19] {
         ("/api/queue/history", get(queue::history)),
         ("/api/invoices/{id}/resend", post(invoices::resend)),
         ("/api/invoices/{id}/email", put(invoices::set_email)),
+        ("/api/webhooks", post(webhooks::create).get(webhooks::list)),
+        ("/api/webhooks/{id}", get(webhooks::get).delete(webhooks::delete)),
+        ("/api/webhooks/{id}/rotate-secret", post(webhooks::rotate_secret)),
+        ("/api/webhooks/{id}/enable", post(webhooks::enable)),
+        ("/api/webhooks/{id}/test", post(webhooks::test)),
+        ("/api/webhooks/{id}/resend", post(webhooks::resend_since)),
+        ("/api/webhooks/{id}/deliveries", get(webhooks::list_deliveries)),
+        ("/api/webhooks/{id}/deliveries/{deliveryId}", get(webhooks::get_delivery)),
+        ("/api/webhooks/{id}/deliveries/{deliveryId}/resend", post(webhooks::resend)),
         ("/i/{token}", get(links::open)),
         ("/openapi.json", get(docs::openapi)),
         ("/docs", get(docs::page)),

@@ -24,9 +24,10 @@ mod queue;
 mod settings;
 mod signed_link;
 mod tracking;
+mod webhooks;
 mod wiring;
 
-pub use app::{App, RandomTrackingNumbers};
+pub use app::{App, RandomTrackingNumbers, Webhooks};
 pub use docs::STYLE as DOCS_STYLE;
 pub use edge::router;
 pub use event::{handle, serve};

@@ -11,7 +11,7 @@ use utoipa::openapi::{Content, Header, Ref, RefOr, Response, ResponseBuilder, Sc
 use utoipa::{Modify, OpenApi};
 
 use crate::problem::ProblemDetails;
-use crate::{docs, health, invoices, links, me, parcels, queue, tracking};
+use crate::{docs, health, invoices, links, me, parcels, queue, tracking, webhooks};
 
 pub(crate) mod bodies;
 pub(crate) mod parameters;
@@ -40,7 +40,11 @@ const API_KEY: &str = "apiKey";
         parcels::report_event::report_event, parcels::upload_proof::upload_proof, parcels::proof::proof,
         tracking::track, invoices::request::request, invoices::failed::list_failed, invoices::get::get,
         invoices::resend::resend, invoices::email::set_email, invoices::pdf::pdf, links::open,
-        me::get, queue::get, queue::history::history, health::health, docs::openapi, docs::page
+        me::get, queue::get, queue::history::history,
+        webhooks::create::create, webhooks::manage::list, webhooks::manage::get, webhooks::manage::delete,
+        webhooks::manage::rotate_secret, webhooks::manage::enable, webhooks::test::test, webhooks::resend::resend_since,
+        webhooks::deliveries::list_deliveries, webhooks::deliveries::get_delivery, webhooks::resend::resend,
+        health::health, docs::openapi, docs::page
     ),
     components(schemas(ProblemDetails)),
     security(("apiKey" = [])),
@@ -48,6 +52,7 @@ const API_KEY: &str = "apiKey";
         (name = "Parcels", description = "Create, find, move along, call off, prove."),
         (name = "Tracking", description = "For everybody who has a number."),
         (name = "Invoices", description = "One for each parcel, mailed once; again if it is asked for."),
+        (name = "Webhooks", description = "Endpoints of merchants that hear what happens, and what became of each event."),
         (name = "Service", description = "How it does, and what it is.")
     ),
     modifiers(&Rules)
@@ -70,7 +75,7 @@ impl Modify for Rules {
         ));
         components.add_security_scheme(API_KEY, SecurityScheme::Http(key.build()));
         for item in document.paths.paths.values_mut() {
-            for operation in [&mut item.get, &mut item.put, &mut item.post].into_iter().flatten() {
+            for operation in [&mut item.get, &mut item.put, &mut item.post, &mut item.delete].into_iter().flatten() {
                 apply(operation);
             }
         }

@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
-use parceltrack::domain::{InvoiceId, MAX_EVENTS, ParcelStatus, RequestId};
+use parceltrack::domain::{InvoiceId, MAX_EVENTS, MAX_WEBHOOKS, ParcelStatus, RequestId};
 use parceltrack::ports::PortError;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -91,6 +91,10 @@ pub(crate) enum Problem {
     AddressSuppressed,
     /// 409: the invoice was mailed, or readdressed, so often that it is enough.
     MailedTooOften,
+    /// 409: the merchant has as many webhooks as one may have.
+    TooManyWebhooks,
+    /// 409: the webhook is switched off.
+    WebhookSwitchedOff,
     /// 413: more than the limit named here, in bytes.
     TooLarge(usize),
     /// 415: a body that says it is not JSON.
@@ -129,7 +133,9 @@ impl Problem {
             | Self::TimelineFull
             | Self::InvoiceBusy
             | Self::AddressSuppressed
-            | Self::MailedTooOften => StatusCode::CONFLICT,
+            | Self::MailedTooOften
+            | Self::TooManyWebhooks
+            | Self::WebhookSwitchedOff => StatusCode::CONFLICT,
             Self::TooManyRequests { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -154,6 +160,8 @@ impl Problem {
             Self::InvoiceBusy => "invoice-busy",
             Self::AddressSuppressed => "address-suppressed",
             Self::MailedTooOften => "mailed-too-often",
+            Self::TooManyWebhooks => "too-many-webhooks",
+            Self::WebhookSwitchedOff => "webhook-switched-off",
             Self::TooManyRequests { .. } => "too-many-requests",
             Self::TimedOut => "timed-out",
             Self::TooLarge(_) => "body-too-large",
@@ -179,6 +187,8 @@ impl Problem {
             Self::InvoiceBusy => "The invoice is being mailed right now",
             Self::AddressSuppressed => "This address gets no mail any more",
             Self::MailedTooOften => "The invoice was mailed too often",
+            Self::TooManyWebhooks => "There are too many webhooks",
+            Self::WebhookSwitchedOff => "The webhook is switched off",
             Self::TooManyRequests { .. } => "Too many requests",
             Self::TimedOut => "It took too long",
             Self::TooLarge(_) => "The request is too large",
@@ -214,6 +224,8 @@ impl Problem {
                 "Earlier mail to it came back for good, or was called spam. Set another address first.".to_owned()
             }
             Self::MailedTooOften => "It has had a hundred mails or addresses. Please write to us.".to_owned(),
+            Self::TooManyWebhooks => format!("A merchant has at most {MAX_WEBHOOKS}. Delete one first."),
+            Self::WebhookSwitchedOff => "Enable it first.".to_owned(),
             Self::TooManyRequests { .. } => "Please wait as long as Retry-After says.".to_owned(),
             Self::TimedOut => {
                 "It may have been done or not. Look, or send the same request again: nothing is done twice by it."

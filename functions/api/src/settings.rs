@@ -1,8 +1,8 @@
 //! What the API must be told.
 
 use http::HeaderValue;
-use parceltrack::domain::{Billing, Currency, MailRate, Money, Seller, Text};
-use parceltrack::settings::{InvalidSetting, mail_rate, optional, parsed, required};
+use parceltrack::domain::{AddressRule, Billing, Currency, MailRate, Money, Seller, Text};
+use parceltrack::settings::{InvalidSetting, mail_rate, optional, parsed, required, webhook_addresses};
 
 /// The API's settings, from the environment variables of the same names in capitals.
 #[derive(Clone, Debug)]
@@ -31,6 +31,16 @@ pub struct Settings {
     pub invoices_bucket: String,
     /// Bucket of photographs that prove deliveries.
     pub proofs_bucket: String,
+    /// Table of webhooks.
+    pub webhooks_table: String,
+    /// Table of their deliveries.
+    pub webhook_deliveries_table: String,
+    /// Queue of tickets of deliveries.
+    pub webhook_tickets_queue_url: String,
+    /// Queue of events for webhooks.
+    pub webhook_events_queue_url: String,
+    /// Which addresses endpoints may have.
+    pub webhook_addresses: AddressRule,
     /// The pages that may call from a browser, separated by commas; none without it.
     pub allowed_origins: Vec<HeaderValue>,
     /// What all invoices have in common.
@@ -54,6 +64,11 @@ impl Settings {
             mail_rate: mail_rate()?,
             invoices_bucket: required("INVOICES_BUCKET")?,
             proofs_bucket: required("PROOFS_BUCKET")?,
+            webhooks_table: required("WEBHOOKS_TABLE")?,
+            webhook_deliveries_table: required("WEBHOOK_DELIVERIES_TABLE")?,
+            webhook_tickets_queue_url: required("WEBHOOK_TICKETS_QUEUE_URL")?,
+            webhook_events_queue_url: required("WEBHOOK_EVENTS_QUEUE_URL")?,
+            webhook_addresses: webhook_addresses()?,
             allowed_origins: optional("ALLOWED_ORIGINS")
                 .unwrap_or_default()
                 .split(',')

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use parceltrack::aws::{
     ApiKeyTable, Clients, DeadLetterQueue, InvoiceBucket, InvoiceTable, ParcelTable, ProofBucket, ShownParcels,
-    SuppressionTable, ThroughputTable, TicketQueue,
+    SuppressionTable, ThroughputTable, TicketQueue, WebhookDeliveryTable, WebhookEventQueue, WebhookTable,
+    WebhookTicketQueue,
 };
 use parceltrack::clock::SystemClock;
 
-use crate::{App, KeyRing, Latest, QueueWatch, RandomTrackingNumbers, Settings};
+use crate::{App, KeyRing, Latest, QueueWatch, RandomTrackingNumbers, Settings, Webhooks};
 
 impl App {
     /// On these clients, with the tables, queues and buckets of the settings.
@@ -19,7 +20,7 @@ impl App {
             clients.dynamodb(),
             settings.parcels_table.clone(),
             settings.tracking_numbers_table,
-            settings.idempotency_table,
+            settings.idempotency_table.clone(),
         ));
         let tickets = Arc::new(TicketQueue::new(clients.sqs(), settings.tickets_queue_url));
         let throughput = Arc::new(ThroughputTable::new(clients.dynamodb(), settings.throughput_table));
@@ -33,6 +34,21 @@ impl App {
             clock: Arc::new(SystemClock),
             rate: settings.mail_rate,
             latest: Latest::default(),
+        };
+        let webhooks = WebhookTable::new(clients.dynamodb(), settings.webhooks_table, settings.idempotency_table);
+        let webhooks = Arc::new(webhooks);
+        let deliveries = Arc::new(WebhookDeliveryTable::new(clients.dynamodb(), settings.webhook_deliveries_table));
+        let webhooks = Webhooks {
+            create: webhooks.clone(),
+            read: webhooks.clone(),
+            change: webhooks,
+            deliveries: deliveries.clone(),
+            list: deliveries.clone(),
+            record: deliveries.clone(),
+            retry: deliveries,
+            tickets: Arc::new(WebhookTicketQueue::new(clients.sqs(), settings.webhook_tickets_queue_url)),
+            wishes: Arc::new(WebhookEventQueue::new(clients.sqs(), settings.webhook_events_queue_url)),
+            addresses: settings.webhook_addresses,
         };
         Self {
             keys: KeyRing::new(Arc::new(ApiKeyTable::new(clients.dynamodb(), settings.api_keys_table))),
@@ -56,6 +72,7 @@ impl App {
             tickets,
             pdf_links: Arc::new(InvoiceBucket::new(clients.s3(), settings.invoices_bucket)),
             tracking_numbers: Arc::new(RandomTrackingNumbers),
+            webhooks,
             queue: Arc::new(queue),
             clock: Arc::new(SystemClock),
             billing: settings.billing,

@@ -18,5 +18,5 @@ mod work;
 pub use batch::handle;
 pub use deadline::Deadline;
 pub use render::{RenderFailed, RenderPdf, Rendered};
-pub use settings::{MailProvider, MailServer, Rules, Settings};
+pub use settings::{Rules, Settings};
 pub use work::{MAIL_TIMEOUT, Worker};

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use invoice_worker::{Deadline, MAIL_TIMEOUT, MailProvider, MailServer, Settings, Worker, handle};
+use invoice_worker::{Deadline, MAIL_TIMEOUT, Settings, Worker, handle};
 use lambda_runtime::{LambdaEvent, service_fn};
 use parceltrack::aws::{
     Clients, DeadLetterQueue, InvoiceBucket, InvoiceTable, Ses, SuppressionTable, ThroughputTable, TicketQueue,
@@ -11,6 +11,7 @@ use parceltrack::aws::{
 };
 use parceltrack::clock::SystemClock;
 use parceltrack::ports::SendMail;
+use parceltrack::settings::{MailProvider, MailServer};
 use parceltrack::smtp::Smtp;
 use parceltrack::telemetry;
 

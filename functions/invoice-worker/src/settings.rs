@@ -4,31 +4,7 @@ use std::time::Duration;
 
 use parceltrack::domain::WorkerPace;
 use parceltrack::mime::Sender;
-use parceltrack::settings::{InvalidSetting, mail_rate, optional, parsed, required};
-
-/// Whom the customer sees as the sender.
-const SENDER_NAME: &str = "Lion City Logistics";
-
-/// Which mail provider carries the invoices.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MailProvider {
-    /// Amazon SES.
-    Ses {
-        /// What makes it tell what becomes of each mail.
-        configuration_set: String,
-    },
-    /// Any mail server.
-    Smtp(MailServer),
-}
-
-/// Where the mail server's URL is: `smtp://host:port`, with `smtps` or `?tls=required` for TLS.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MailServer {
-    /// In the settings, since it has no password.
-    Url(String),
-    /// In AWS Secrets Manager under this ARN, as `smtps://user:password@host:port`.
-    Secret(String),
-}
+use parceltrack::settings::{InvalidSetting, MailProvider, mail_provider, mail_rate, parsed, required, sender};
 
 /// The numbers that the worker keeps to. They stand in template.yaml.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,19 +58,8 @@ impl Settings {
             suppressions_table: required("SUPPRESSIONS_TABLE")?,
             throughput_table: required("THROUGHPUT_TABLE")?,
             invoices_bucket: required("INVOICES_BUCKET")?,
-            mail_provider: match required("MAIL_PROVIDER")?.as_str() {
-                "ses" => MailProvider::Ses { configuration_set: required("SES_CONFIGURATION_SET")? },
-                "smtp" => MailProvider::Smtp(match optional("SMTP_SECRET_ARN") {
-                    Some(arn) => MailServer::Secret(arn),
-                    None => MailServer::Url(required("SMTP_URL")?),
-                }),
-                other => {
-                    let problem = format!("{other:?} is neither ses nor smtp");
-                    return Err(InvalidSetting::Wrong { name: "MAIL_PROVIDER", problem });
-                }
-            },
-            sender: Sender::parse(&format!("{SENDER_NAME} <{}>", required("MAIL_FROM")?))
-                .map_err(|error| InvalidSetting::Wrong { name: "MAIL_FROM", problem: error.to_string() })?,
+            mail_provider: mail_provider()?,
+            sender: sender()?,
             rules: Rules {
                 lease,
                 max_receives: parsed("MAX_RECEIVE_COUNT")?,

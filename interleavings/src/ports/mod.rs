@@ -7,6 +7,7 @@ mod parcels;
 mod people;
 mod throughput;
 mod tickets;
+pub(crate) mod webhooks;
 
 pub use api_keys::clients_key;
 

@@ -10,7 +10,6 @@ use async_trait::async_trait;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
-use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
 use aws_sdk_dynamodb::types::{KeysAndAttributes, ReturnValue, ReturnValuesOnConditionCheckFailure};
 use serde::{Deserialize, Serialize};
@@ -18,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::batch_read::batch_read;
 use super::failure::port_error;
 use super::row::{Row, attribute, from_row, number, text, to_row};
+use super::update::send;
 use crate::domain::{
     AddressCorrection, Attempt, Delivery, DeliveryReport, Invoice, InvoiceContent, InvoiceId, InvoiceState,
     InvoiceStatus, Lease, LeaseHolder, LetterId, LinkSecret, Mailing, ProviderMessageId, RequestId, StoredPdf,
@@ -283,20 +283,6 @@ pub(super) fn summary(row: Row) -> Result<InvoiceSummary, PortError> {
 
     let SummaryRow { invoice_id, status, reason } = from_row(row)?;
     Ok(InvoiceSummary { id: invoice_id, status, reason })
-}
-
-/// Sends an update; if its condition failed, the row as it is (empty where there is none).
-async fn send(update: UpdateItemFluentBuilder) -> Result<Result<Option<Row>, Row>, PortError> {
-    match update.send().await {
-        Ok(answer) => Ok(Ok(answer.attributes)),
-        Err(SdkError::ServiceError(service)) if service.err().is_conditional_check_failed_exception() => {
-            match service.into_err() {
-                UpdateItemError::ConditionalCheckFailedException(failed) => Ok(Err(failed.item.unwrap_or_default())),
-                other => Err(PortError::Broken(other.to_string())),
-            }
-        }
-        Err(error) => Err(port_error(&error)),
-    }
 }
 
 #[async_trait]

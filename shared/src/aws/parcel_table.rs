@@ -4,7 +4,6 @@ mod creation;
 mod reading;
 mod recording;
 mod rows;
-mod transaction;
 
 use aws_sdk_dynamodb::Client;
 

@@ -10,7 +10,7 @@ use aws_sdk_sesv2::types::{Destination, EmailContent, MessageTag, RawMessage};
 use super::failure::describe;
 use crate::domain::ProviderMessageId;
 use crate::mime::Sender;
-use crate::ports::{Mail, MailError, SendMail};
+use crate::ports::{Mail, MailError, Notice, SendMail, SendNotice};
 
 /// The tag that names a mail's invoice. SES puts it into every event about the mail.
 pub const INVOICE_TAG: &str = "invoiceId";
@@ -56,6 +56,25 @@ impl SendMail for Ses {
             Ok(answer) => Ok(ProviderMessageId(answer.message_id.unwrap_or_default())),
             Err(error) => Err(classify(&error)),
         }
+    }
+}
+
+#[async_trait]
+impl SendNotice for Ses {
+    async fn tell(&self, notice: &Notice) -> Result<(), MailError> {
+        let raw = RawMessage::builder()
+            .data(Blob::new(self.sender.notice(notice)?.formatted()))
+            .build()
+            .map_err(|error| MailError::Rejected(error.to_string()))?;
+        // Without a tag: its events are of no invoice.
+        let call = self
+            .client
+            .send_email()
+            .configuration_set_name(&self.configuration_set)
+            .destination(Destination::builder().to_addresses(notice.to.as_str()).build())
+            .content(EmailContent::builder().raw(raw).build())
+            .send();
+        call.await.map(|_| ()).map_err(|error| classify(&error))
     }
 }
 

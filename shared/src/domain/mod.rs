@@ -24,6 +24,7 @@ mod throughput;
 mod ticket;
 mod timestamp;
 mod tracking_number;
+mod webhook;
 
 pub use api_key::{ApiKey, ApiKeyId, ApiKeyState, InvalidApiKey, IssuedApiKey, LAST_USE_PRECISION, Role, SecretHash};
 pub use backoff::{FIRST_DUE, park_backoff, relay_backoff, retry_delay};
@@ -59,3 +60,13 @@ pub use throughput::{Slot, Slots};
 pub use ticket::{InvalidTicket, Ticket};
 pub use timestamp::Timestamp;
 pub use tracking_number::{InvalidTrackingNumber, TrackingNumber};
+pub use webhook::{
+    AddressRule, AttemptEnd, CallError, DeliveryId, DeliveryStep, DeliverySubject, EndpointHealth, EventMessage,
+    InvalidAddressRule, InvalidDeliveryId, InvalidWebhookMessage, InvalidWebhookSecret, InvalidWebhookUrl,
+    LONGEST_TICKET_DELAY, MAX_RESPONSE_START, MAX_SECRETS, MAX_WEBHOOKS, NewWebhook, Occasion,
+    PREVIOUS_SECRET_LIFETIME, PreviousSecret, ResendId, ResendWhich, ResendWish, SWITCH_OFF_AFTER, SecretRotation,
+    SwitchOffReason, WEBHOOK_DELIVERY_LIFETIME, Webhook, WebhookAttempt, WebhookDelivery, WebhookDeliveryState,
+    WebhookDeliveryStatus, WebhookEventType, WebhookId, WebhookKey, WebhookSecret, WebhookSecrets, WebhookState,
+    WebhookTicket, WebhookUrl, endpoint_rest, is_globally_reachable, next_delivery_step, parse_event_message,
+    webhook_retry_wait,
+};

@@ -38,6 +38,35 @@ pub enum Metric {
     EventsPublished(DomainEventType, usize),
     /// Answers of the API with a status of 500 or more.
     ServerErrors,
+    /// Events that endpoints took, with the time since we heard of them.
+    WebhooksDelivered(Duration),
+    /// Calls of endpoints that failed.
+    WebhookCallsFailed(WebhookFailure),
+    /// Events that were given up after their last attempt.
+    WebhookDeliveriesFailed,
+    /// Webhooks that were switched off.
+    WebhooksSwitchedOff,
+    /// Events that were sent on though an earlier one of their subject had not come.
+    WebhookEventsOutOfOrder,
+    /// How long ago the longest overdue delivery should have been looked at; zero if none is due.
+    OldestDueWebhookDelivery(Duration),
+}
+
+/// Why a call of an endpoint failed, in a few words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WebhookFailure {
+    /// A status that is no success and none of the others.
+    Refused,
+    /// A redirect, which is never followed.
+    Redirected,
+    /// A status of 500 or more.
+    ServerError,
+    /// No answer in time.
+    TimedOut,
+    /// No address, or none that may be called.
+    BadAddress,
+    /// No connection, no TLS, or one that broke.
+    Connection,
 }
 
 /// Why an invoice was given up: a few words that metrics can be told apart by, while the invoice has the whole story.
@@ -88,6 +117,18 @@ fn line(metric: Metric, stack: &str, now: Timestamp) -> Value {
             (vec![count("EventsPublished", events)], Some(("EventType", kind.name().to_owned())))
         }
         Metric::ServerErrors => (vec![count("ServerErrors", 1)], None),
+        Metric::WebhooksDelivered(took) => {
+            (vec![count("WebhooksDelivered", 1), ("TimeToWebhook", "Seconds", json!(took.as_secs_f64()))], None)
+        }
+        Metric::WebhookCallsFailed(reason) => {
+            (vec![count("WebhookCallsFailed", 1)], Some(("Reason", format!("{reason:?}"))))
+        }
+        Metric::WebhookDeliveriesFailed => (vec![count("WebhookDeliveriesFailed", 1)], None),
+        Metric::WebhooksSwitchedOff => (vec![count("WebhooksSwitchedOff", 1)], None),
+        Metric::WebhookEventsOutOfOrder => (vec![count("WebhookEventsOutOfOrder", 1)], None),
+        Metric::OldestDueWebhookDelivery(age) => {
+            (vec![("OldestDueWebhookDelivery", "Seconds", json!(age.as_secs_f64()))], None)
+        }
     };
     // Told apart by a reason or a type, both the sum and each share can be asked for.
     let dimensions = match &told_apart {

@@ -72,6 +72,19 @@ async fn every_route_answers_every_role_as_the_table_says() {
         (Method::POST, "/api/parcels/{parcel}/invoice", ANOTHERS, [401, 403, 404, 202]),
         (Method::GET, "/api/invoices?status=Failed", OWN, [401, 403, 403, 200]),
         (Method::GET, "/api/me", OWN, [401, 200, 200, 200]),
+        (Method::GET, "/api/webhooks", OWN, [401, 403, 200, 200]),
+        (Method::GET, "/api/webhooks?owner=orchard-books", ANOTHERS, [401, 403, 404, 200]),
+        // What is not there is told only to who may know.
+        (Method::POST, "/api/webhooks", OWN, [401, 403, 422, 422]),
+        (Method::GET, "/api/webhooks/{parcel}", OWN, [401, 403, 404, 404]),
+        (Method::DELETE, "/api/webhooks/{parcel}", OWN, [401, 403, 404, 404]),
+        (Method::POST, "/api/webhooks/{parcel}/rotate-secret", OWN, [401, 403, 404, 404]),
+        (Method::POST, "/api/webhooks/{parcel}/enable", OWN, [401, 403, 404, 404]),
+        (Method::POST, "/api/webhooks/{parcel}/test", OWN, [401, 403, 404, 404]),
+        (Method::POST, "/api/webhooks/{parcel}/resend", OWN, [401, 403, 422, 422]),
+        (Method::GET, "/api/webhooks/{parcel}/deliveries", OWN, [401, 403, 404, 404]),
+        (Method::GET, "/api/webhooks/{parcel}/deliveries/test-{parcel}-1", OWN, [401, 403, 404, 404]),
+        (Method::POST, "/api/webhooks/{parcel}/deliveries/test-{parcel}-1/resend", OWN, [401, 403, 404, 404]),
         (Method::GET, "/api/queue", OWN, [401, 403, 403, 200]),
         (Method::GET, "/api/queue/history", OWN, [401, 403, 403, 200]),
         (Method::GET, "/api/invoices/{invoice}", OWN, [401, 403, 200, 200]),
@@ -94,6 +107,9 @@ async fn every_route_answers_every_role_as_the_table_says() {
                 request = request.body(r#"{"contentType":"image/jpeg","size":1000}"#);
             } else if route.ends_with("/events") {
                 request = request.body(r#"{"status":"Created"}"#);
+            }
+            if route.starts_with("/api/webhooks") && expected == 422 {
+                request = request.body("{}");
             }
             if method == Method::PUT {
                 request = request.body(format!(r#"{{"email":"{elsewhere}"}}"#));

@@ -14,13 +14,16 @@ static ENVIRONMENTS: LazyLock<[(&str, Value); 2]> =
     LazyLock::new(|| ["uat", "prod"].map(|name| (name, expanded(name))));
 
 /// The functions by their directory, with the logical ids of their role and of themselves.
-const FUNCTIONS: [(&str, &str, &str); 6] = [
+const FUNCTIONS: [(&str, &str, &str); 9] = [
     ("api", "ApiRole", "ApiFunction"),
     ("domain-events", "DomainEventsRole", "DomainEventsFunction"),
     ("invoice-worker", "InvoiceWorkerRole", "InvoiceWorkerFunction"),
     ("mail-events", "MailEventsRole", "MailEventsFunction"),
     ("outbox-relay", "OutboxRelayRole", "OutboxRelayFunction"),
     ("parcel-simulator", "ParcelSimulatorRole", "ParcelSimulatorFunction"),
+    ("webhook-fan-out", "WebhookFanOutRole", "WebhookFanOutFunction"),
+    ("webhook-relay", "WebhookRelayRole", "WebhookRelayFunction"),
+    ("webhook-worker", "WebhookWorkerRole", "WebhookWorkerFunction"),
 ];
 
 /// An action, and the resource on which it is allowed.
@@ -91,12 +94,50 @@ const CALLS: &[(&str, &str, &[Permission])] = &[
     ("LinkToPdf", "link", &[("s3:GetObject", "InvoicesBucket/invoices/*")]),
     // A message of our own making asks for the second one as well.
     ("SendMail", "send", &[("ses:SendEmail", "SES"), ("ses:SendRawEmail", "SES")]),
+    ("CreateWebhooks", "create", &[("dynamodb:PutItem", "WebhooksTable"), ("dynamodb:PutItem", "IdempotencyTable")]),
+    ("CreateWebhooks", "made_before", &[("dynamodb:GetItem", "IdempotencyTable")]),
+    ("ReadWebhooks", "webhook", &[("dynamodb:GetItem", "WebhooksTable")]),
+    ("ReadWebhooks", "webhooks_of", &[("dynamodb:Query", "WebhooksTable")]),
+    ("ChangeWebhooks", "rotate", &[("dynamodb:UpdateItem", "WebhooksTable")]),
+    ("ChangeWebhooks", "enable", &[("dynamodb:UpdateItem", "WebhooksTable")]),
+    ("ChangeWebhooks", "delete", &[("dynamodb:DeleteItem", "WebhooksTable")]),
+    ("WorkOnWebhooks", "take_slot", &[("dynamodb:UpdateItem", "WebhooksTable")]),
+    ("WorkOnWebhooks", "release_slot", &[("dynamodb:UpdateItem", "WebhooksTable")]),
+    ("WorkOnWebhooks", "succeeded", &[("dynamodb:UpdateItem", "WebhooksTable")]),
+    ("WorkOnWebhooks", "failed", &[("dynamodb:UpdateItem", "WebhooksTable")]),
+    ("WorkOnWebhooks", "switch_off", &[("dynamodb:UpdateItem", "WebhooksTable")]),
+    ("WorkOnWebhooks", "claim_notice", &[("dynamodb:UpdateItem", "WebhooksTable")]),
+    ("WorkOnWebhooks", "notice_done", &[("dynamodb:UpdateItem", "WebhooksTable")]),
+    ("ReadWebhookDeliveries", "delivery", &[("dynamodb:GetItem", "WebhookDeliveriesTable")]),
+    ("ListWebhookDeliveries", "deliveries", &[("dynamodb:Query", "WebhookDeliveriesTable/index/by-time")]),
+    ("RecordWebhookDeliveries", "record", &[("dynamodb:PutItem", "WebhookDeliveriesTable")]),
+    ("RetryWebhookDeliveries", "retry", &[("dynamodb:UpdateItem", "WebhookDeliveriesTable")]),
+    ("ReopenWebhookDeliveries", "to_resend", &[("dynamodb:Query", "WebhookDeliveriesTable/index/by-time")]),
+    ("ReopenWebhookDeliveries", "reopen", &[("dynamodb:UpdateItem", "WebhookDeliveriesTable")]),
+    ("FollowSubjects", "last_told", &[("dynamodb:GetItem", "WebhookSubjectsTable")]),
+    ("FollowSubjects", "told", &[("dynamodb:UpdateItem", "WebhookSubjectsTable")]),
+    ("WorkOnWebhookDeliveries", "earlier", &[("dynamodb:Query", "WebhookDeliveriesTable")]),
+    ("WorkOnWebhookDeliveries", "later", &[("dynamodb:Query", "WebhookDeliveriesTable")]),
+    ("WorkOnWebhookDeliveries", "claim", &[("dynamodb:UpdateItem", "WebhookDeliveriesTable")]),
+    ("WorkOnWebhookDeliveries", "let_go", &[("dynamodb:UpdateItem", "WebhookDeliveriesTable")]),
+    ("WorkOnWebhookDeliveries", "withdraw", &[("dynamodb:UpdateItem", "WebhookDeliveriesTable")]),
+    ("WorkOnWebhookDeliveries", "put_off", &[("dynamodb:UpdateItem", "WebhookDeliveriesTable")]),
+    ("WorkOnWebhookDeliveries", "hurry", &[("dynamodb:UpdateItem", "WebhookDeliveriesTable")]),
+    ("RelayWebhookDeliveries", "due_page", &[("dynamodb:Query", "WebhookDeliveriesTable/index/by-due")]),
+    ("RelayWebhookDeliveries", "move_due", &[("dynamodb:UpdateItem", "WebhookDeliveriesTable")]),
+    ("SendWebhookTicket", "send", &[("sqs:SendMessage", "WebhookTicketsQueue")]),
+    ("SendWebhookTickets", "send_batch", &[("sqs:SendMessage", "WebhookTicketsQueue")]),
+    ("PostponeWebhookTicket", "postpone_ticket", &[("sqs:ChangeMessageVisibility", "WebhookTicketsQueue")]),
+    ("PostponeWebhookEvent", "postpone_event", &[("sqs:ChangeMessageVisibility", "WebhookEventsQueue")]),
+    ("SendResendWish", "wish", &[("sqs:SendMessage", "WebhookEventsQueue")]),
+    ("BuryWebhookMessage", "bury_message", &[("sqs:SendMessage", "WebhookDeadLetterQueue")]),
+    ("SendNotice", "tell", &[("ses:SendEmail", "SES"), ("ses:SendRawEmail", "SES")]),
     ("Clock", "now", &[]),
     ("DrawTrackingNumber", "draw", &[]),
 ];
 
 /// What Lambda itself does in a function's name.
-const BY_LAMBDA: [(&str, &str, &str); 13] = [
+const BY_LAMBDA: [(&str, &str, &str); 19] = [
     ("domain-events", "dynamodb:DescribeStream", "ParcelsTable"),
     ("domain-events", "dynamodb:GetShardIterator", "ParcelsTable"),
     ("domain-events", "dynamodb:GetRecords", "ParcelsTable"),
@@ -110,6 +151,12 @@ const BY_LAMBDA: [(&str, &str, &str); 13] = [
     ("invoice-worker", "sqs:DeleteMessage", "TicketsQueue"),
     ("invoice-worker", "sqs:GetQueueAttributes", "TicketsQueue"),
     ("mail-events", "sqs:SendMessage", "MailEventsDeadLetterQueue"),
+    ("webhook-fan-out", "sqs:ReceiveMessage", "WebhookEventsQueue"),
+    ("webhook-fan-out", "sqs:DeleteMessage", "WebhookEventsQueue"),
+    ("webhook-fan-out", "sqs:GetQueueAttributes", "WebhookEventsQueue"),
+    ("webhook-worker", "sqs:ReceiveMessage", "WebhookTicketsQueue"),
+    ("webhook-worker", "sqs:DeleteMessage", "WebhookTicketsQueue"),
+    ("webhook-worker", "sqs:GetQueueAttributes", "WebhookTicketsQueue"),
 ];
 
 /// A function whose dead letters are no tickets has a queue of its own for them.
@@ -302,19 +349,44 @@ fn queues_and_buckets_are_spoken_to_over_tls_only_and_by_those_who_are_named() {
 #[test]
 fn a_ticket_outlives_its_worker_and_the_workers_are_never_throttled() {
     for (environment, template) in &*ENVIRONMENTS {
-        let worker = &resources(template)["InvoiceWorkerFunction"]["Properties"];
-        let timeout = number(&worker["Timeout"]);
-        let lease = number(&worker["Environment"]["Variables"]["LEASE_SECONDS"]);
-        let visibility = number(&resources(template)["TicketsQueue"]["Properties"]["VisibilityTimeout"]);
-        let mapping = &resources(template)["InvoiceWorkerFunctionTickets"]["Properties"];
-        let window = number(&mapping["MaximumBatchingWindowInSeconds"]);
-        // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
-        assert!(visibility >= 6 * timeout + window, "{environment}");
-        assert!(timeout < lease && lease < visibility, "{environment}: {timeout} < {lease} < {visibility}");
-        let most = number(&mapping["ScalingConfig"]["MaximumConcurrency"]);
-        let reserved = number(&worker["ReservedConcurrentExecutions"]);
-        assert!(2 <= most && most <= reserved, "{environment}: 2 <= {most} <= {reserved}");
-        assert_eq!(most, number(&worker["Environment"]["Variables"]["WORKER_CONCURRENCY"]), "{environment}");
+        for (function, queue, lease) in [
+            ("InvoiceWorkerFunction", "TicketsQueue", Some("LEASE_SECONDS")),
+            ("WebhookWorkerFunction", "WebhookTicketsQueue", Some("WEBHOOK_LEASE_SECONDS")),
+            ("WebhookFanOutFunction", "WebhookEventsQueue", None),
+        ] {
+            let worker = &resources(template)[function]["Properties"];
+            let timeout = number(&worker["Timeout"]);
+            let visibility = number(&resources(template)[queue]["Properties"]["VisibilityTimeout"]);
+            let mut mappings = of_type(template, "AWS::Lambda::EventSourceMapping");
+            let (_, mapping) = mappings
+                .find(|(_, mapping)| mapping["Properties"]["FunctionName"].to_string().contains(function))
+                .unwrap();
+            let window = number(&mapping["Properties"]["MaximumBatchingWindowInSeconds"]);
+            // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
+            assert!(visibility >= 6 * timeout + window, "{function} in {environment}");
+            if let Some(lease) = lease {
+                let lease = number(&worker["Environment"]["Variables"][lease]);
+                assert!(timeout < lease && lease < visibility, "{environment}: {timeout} < {lease} < {visibility}");
+            }
+            let most = number(&mapping["Properties"]["ScalingConfig"]["MaximumConcurrency"]);
+            assert!(2 <= most, "{function} in {environment}: 2 <= {most}");
+            if function == "InvoiceWorkerFunction" {
+                let reserved = number(&worker["ReservedConcurrentExecutions"]);
+                assert!(most <= reserved, "{environment}: {most} <= {reserved}");
+                assert_eq!(most, number(&worker["Environment"]["Variables"]["WORKER_CONCURRENCY"]), "{environment}");
+            }
+        }
+    }
+}
+
+#[test]
+fn private_addresses_are_called_on_laptops_only() {
+    for (environment, template) in &*ENVIRONMENTS {
+        for function in ["ApiFunction", "WebhookWorkerFunction"] {
+            let variables = &resources(template)[function]["Properties"]["Environment"]["Variables"];
+            assert!(variables["WEBHOOK_ALLOWED_PRIVATE"].is_null(), "{function} in {environment}: {variables}");
+            assert_ne!(variables["ENVIRONMENT"], "local", "{function} in {environment}");
+        }
     }
 }
 
@@ -385,7 +457,15 @@ fn whatever_is_retained_can_be_restored_and_in_production_cannot_be_deleted() {
             assert!(if production { days >= 14 } else { days == 1 }, "{id} in {environment}: {days} days");
             assert_eq!(properties["DeletionProtectionEnabled"], production, "{id} in {environment}");
         }
-        for table in ["ParcelsTable", "TrackingNumbersTable", "InvoicesTable", "ApiKeysTable", "SuppressionsTable"] {
+        for table in [
+            "ParcelsTable",
+            "TrackingNumbersTable",
+            "InvoicesTable",
+            "ApiKeysTable",
+            "SuppressionsTable",
+            "WebhooksTable",
+            "WebhookDeliveriesTable",
+        ] {
             assert!(tables.contains(table), "{table} in {environment} is lost with the stack");
         }
         let bucket = &resources(template)["InvoicesBucket"];
@@ -414,6 +494,7 @@ fn dead_letters_are_kept_longer_than_tickets_and_seen_while_they_lie_there() {
             ("DeadLettersAlarm", "DeadLetterQueue"),
             ("MailEventsDeadLettersAlarm", "MailEventsDeadLetterQueue"),
             ("DomainEventsDeadLettersAlarm", "DomainEventsDeadLetterQueue"),
+            ("WebhookDeadLettersAlarm", "WebhookDeadLetterQueue"),
         ] {
             let alarm = &resources(template)[alarm]["Properties"];
             // SQS does not count what its own redrive policy moves as sent.

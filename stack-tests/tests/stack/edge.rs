@@ -117,7 +117,7 @@ async fn pages_of_other_origins_may_read_nothing() {
     let mut preflight = event("OPTIONS", "/api/invoices/x/email");
     preflight["headers"]["access-control-request-method"] = json!("PUT");
     let allowed = answer(&api, preflight).await;
-    assert_eq!(header(&allowed, "access-control-allow-methods"), Some("GET,HEAD,POST,PUT"));
+    assert_eq!(header(&allowed, "access-control-allow-methods"), Some("GET,HEAD,POST,PUT,DELETE"));
     assert_eq!(header(&allowed, "access-control-allow-credentials"), None, "no cookies");
 }
 

@@ -32,4 +32,5 @@ mod simulator;
 mod template;
 mod timeline;
 mod tracking;
+mod webhooks;
 mod worker;

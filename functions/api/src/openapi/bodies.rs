@@ -64,6 +64,18 @@ bodies! {
     NewAddress = object(["email"]).property("email", schemas::email()).build();
     /// Of `POST /api/invoices/{id}/resend`.
     Nothing = object([]).build();
+    /// Of `POST /api/webhooks`.
+    NewWebhook = object(["url", "eventTypes", "contactEmail"])
+        .property("url", schemas::endpoint())
+        .property("eventTypes", schemas::event_types())
+        .property("contactEmail", schemas::email())
+        .property("description", optional_text::<200>())
+        .build();
+    /// Of `POST /api/webhooks/{id}/resend`.
+    ResendSince = object(["since"])
+        .property("since", schemas::time())
+        .property("which", schemas::or_null(schemas::word(["undelivered", "all"])))
+        .build();
     /// Of `POST /api/parcels/{id}/invoice`: the delivery, at the usual fee or at this one; or lines.
     InvoiceRequest = AnyOfBuilder::new()
         .item(

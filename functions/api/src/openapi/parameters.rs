@@ -28,6 +28,11 @@ pub(crate) fn request_id() -> Parameter {
     parameter(ParameterIn::Header, "X-Request-Id", schemas::plain(), description)
 }
 
+fn owner() -> Parameter {
+    let name = schemas::matching("^[a-z][a-z0-9-]{0,39}$");
+    parameter(ParameterIn::Query, "owner", name, "Whose; another's than one's own is for operators")
+}
+
 macro_rules! parameters {
     ($($(#[$comment:meta])* $name:ident: [$($parameter:expr),+ $(,)?];)+) => {$(
         $(#[$comment])*
@@ -65,6 +70,27 @@ parameters! {
         schemas::matching(&format!("^{UUID}$")),
         "The invoice's id",
     )];
+    /// The webhook in the path, and whose it is.
+    WebhookInPath: [
+        parameter(ParameterIn::Path, "id", schemas::matching(&format!("^{UUID}$")), "The webhook's id"),
+        owner(),
+    ];
+    /// The delivery in the path.
+    DeliveryInPath: [parameter(
+        ParameterIn::Path,
+        "deliveryId",
+        schemas::matching(&format!("^(parcel|invoice|test)-{UUID}-[0-9]{{1,19}}$")),
+        "The delivery's id",
+    )];
+    /// Whose webhooks.
+    OwnerNamed: [owner()];
+    /// Which deliveries a list has.
+    DeliveriesWanted: [parameter(
+        ParameterIn::Query,
+        "status",
+        schemas::delivery_status(),
+        "Only those that have it",
+    )];
     /// The token of a mailed link in the path.
     TokenInPath: [parameter(ParameterIn::Path, "token", schemas::plain(), "What stands in the mail")];
     /// The key that makes a call safe to repeat.
@@ -92,12 +118,7 @@ parameters! {
     ParcelsWanted: [
         parameter(ParameterIn::Query, "status", schemas::parcel_status(), "Only those that are there now"),
         parameter(ParameterIn::Query, "q", schemas::search(), "A tracking number, or the beginning of a reference or a recipient"),
-        parameter(
-            ParameterIn::Query,
-            "owner",
-            schemas::owner(),
-            "Whose; another's than one's own is for operators",
-        ),
+        owner(),
     ];
     /// Which invoices a list has.
     FailedWanted: [required(parameter(

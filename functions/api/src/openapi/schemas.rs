@@ -1,12 +1,14 @@
 //! What single values look like in JSON.
 
 use parceltrack::domain::{
-    AttemptOutcome, Currency, Delivery, InvoiceStatus, ParcelStatus, PhotoType, ProviderState, Role, TaxCode,
+    AttemptOutcome, CallError, Currency, Delivery, DomainEventType, InvoiceStatus, MAX_SECRETS, ParcelStatus,
+    PhotoType, ProviderState, Role, TaxCode, WebhookDeliveryStatus, WebhookEventType,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
+use utoipa::openapi::schema::ArrayBuilder;
 use utoipa::openapi::schema::{SchemaFormat, SchemaType, Type};
-use utoipa::openapi::{Header, Object, ObjectBuilder};
+use utoipa::openapi::{Array, Header, Object, ObjectBuilder};
 
 /// No control character, no line break, and something besides white space.
 const ONE_LINE: &str = r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*[^\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000][^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$";
@@ -114,6 +116,53 @@ pub(crate) fn role() -> Object {
 /// A merchant's name in our tables.
 pub(crate) fn owner() -> Object {
     string().pattern(Some("^[a-z][a-z0-9-]{0,39}$")).build()
+}
+
+/// Where an endpoint is.
+pub(crate) fn endpoint() -> Object {
+    string()
+        .max_length(Some(2048))
+        .pattern(Some(r"^https://"))
+        .format(Some(SchemaFormat::Custom("uri".to_owned())))
+        .examples([json!("https://shop.example.com/webhooks")])
+        .build()
+}
+
+/// Which events a webhook hears of.
+pub(crate) fn event_types() -> Array {
+    let all = DomainEventType::ALL;
+    ArrayBuilder::new().items(one_of(all)).min_items(Some(1)).max_items(Some(all.len())).unique_items(true).build()
+}
+
+/// What kind of event is delivered.
+pub(crate) fn delivered_event_type() -> Object {
+    let all = DomainEventType::ALL.map(WebhookEventType::Event);
+    one_of(all.into_iter().chain([WebhookEventType::Test]))
+}
+
+/// How far a delivery is.
+pub(crate) fn delivery_status() -> Object {
+    one_of(WebhookDeliveryStatus::ALL)
+}
+
+/// Why an endpoint gave no answer, or null.
+pub(crate) fn optional_call_error() -> Object {
+    or_null(one_of(CallError::ALL))
+}
+
+/// Whether a webhook gets events.
+pub(crate) fn webhook_state() -> Object {
+    one_of(["Active", "SwitchedOff"])
+}
+
+/// Why it was switched off, or null.
+pub(crate) fn optional_switch_off_reason() -> Object {
+    or_null(one_of(["FailedForDays", "Gone"]))
+}
+
+/// Moments.
+pub(crate) fn times() -> Array {
+    ArrayBuilder::new().items(time()).max_items(Some(MAX_SECRETS)).build()
 }
 
 /// A currency by ISO 4217.

@@ -20,16 +20,16 @@ const KEY_LIFETIME: Duration = Duration::from_hours(24);
 const MAX_KEY: usize = 255;
 
 /// The caller's key, with what this request uses it for.
-pub(super) struct KeyUse {
+pub(crate) struct KeyUse {
     /// Caller, route and key.
-    pub(super) key: String,
+    pub(crate) key: String,
     /// SHA-256 of the body's canonical form.
-    pub(super) content_sha256: String,
+    pub(crate) content_sha256: String,
 }
 
 impl KeyUse {
     /// Of a request to this route; `None` without a key. Another caller's key, or the same key elsewhere, is another key.
-    pub(super) fn of(headers: &HeaderMap, owner: &OwnerId, route: &str, body: &Value) -> Result<Option<Self>, Problem> {
+    pub(crate) fn of(headers: &HeaderMap, owner: &OwnerId, route: &str, body: &Value) -> Result<Option<Self>, Problem> {
         let Some(value) = headers.get(&IDEMPOTENCY_KEY) else { return Ok(None) };
         let invalid = || Problem::invalid_parameter("Idempotency-Key", "must be 1 to 255 visible ASCII characters");
         let key = value.to_str().map_err(|_| invalid())?;
@@ -40,7 +40,7 @@ impl KeyUse {
     }
 
     /// The record of the answer that this request is going to get.
-    pub(super) fn claim(&self, answer: &str, now: Timestamp) -> IdempotencyClaim {
+    pub(crate) fn claim(&self, answer: &str, now: Timestamp) -> IdempotencyClaim {
         IdempotencyClaim {
             key: self.key.clone(),
             content_sha256: self.content_sha256.clone(),

@@ -2,9 +2,7 @@
 
 use axum::Json;
 use axum::extract::{RawQuery, State};
-use parceltrack::domain::{
-    InvalidOwner, InvoiceId, OwnerId, ParcelStatus, SearchPrefix, TrackingNumber, UnknownStatus,
-};
+use parceltrack::domain::{InvoiceId, OwnerId, ParcelStatus, SearchPrefix, TrackingNumber, UnknownStatus};
 use parceltrack::ports::{PageEnd, ParcelSelection, ParcelSummary};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -12,7 +10,7 @@ use utoipa::ToSchema;
 use super::cursor::List;
 use super::out::ParcelSummaryOut;
 use crate::App;
-use crate::caller::{Allowed, Caller, ManageParcels};
+use crate::caller::{Allowed, Caller, ManageParcels, named_owner};
 use crate::openapi::parameters::{Page, ParcelsWanted};
 use crate::problem::Problem;
 use crate::query::{MAX_LIMIT, limit, parameter};
@@ -23,14 +21,6 @@ use crate::query::{MAX_LIMIT, limit, parameter};
 pub(crate) struct ParcelsOut {
     parcels: Vec<ParcelSummaryOut>,
     next_cursor: Option<String>,
-}
-
-/// The owner that the caller names, if the caller may know of that owner's parcels.
-fn named_owner(query: &str, caller: &Caller) -> Result<Option<OwnerId>, Problem> {
-    let Some(name) = parameter(query, "owner") else { return Ok(None) };
-    let owner: OwnerId =
-        name.parse().map_err(|error: InvalidOwner| Problem::invalid_parameter("owner", &error.to_string()))?;
-    if caller.sees(&owner) { Ok(Some(owner)) } else { Err(Problem::NotFound("owner")) }
 }
 
 fn status(query: &str) -> Result<Option<ParcelStatus>, Problem> {

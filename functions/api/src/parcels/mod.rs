@@ -16,7 +16,7 @@ pub(crate) mod upload_proof;
 pub(crate) use cancel::cancel;
 pub(crate) use create::create;
 pub(crate) use get::{get, of_caller as get_of_caller};
-pub(crate) use idempotency::{IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED};
+pub(crate) use idempotency::{IDEMPOTENCY_KEY, IDEMPOTENT_REPLAYED, KeyUse};
 pub(crate) use list::list;
 pub(crate) use path_parcel::PathParcel;
 pub(crate) use proof::proof;

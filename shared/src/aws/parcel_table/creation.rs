@@ -4,8 +4,8 @@ use async_trait::async_trait;
 
 use super::ParcelTable;
 use super::rows::{IdempotencyRow, TrackingNumberRow, parcel_row};
-use super::transaction::{FailedConditions, Transaction, item, put_if_new};
 use crate::aws::row::{from_row, to_row};
+use crate::aws::transaction::{FailedConditions, Transaction, item, put_if_new, put_key_if_free, transact};
 use crate::domain::{Parcel, Timestamp};
 use crate::ports::{CreateParcels, IdempotencyClaim, ParcelCreation, PortError};
 
@@ -57,9 +57,10 @@ impl CreateParcels for ParcelTable {
         let put = put_if_new(&self.tracking_numbers, "trackingNumber").set_item(Some(to_row(number)?));
         items.insert(TRACKING_NUMBER, item(put)?);
         if let Some(claim) = claim {
-            items.insert(KEY, self.remembered(claim, parcel.id, now)?);
+            let record = to_row(IdempotencyRow::new(claim, parcel.id))?;
+            items.insert(KEY, put_key_if_free(&self.idempotency_keys, record, now)?);
         }
-        match self.transact(items).await? {
+        match transact(&self.client, items).await? {
             Transaction::Written => Ok(ParcelCreation::Created),
             Transaction::Refused(failed) => refused(&failed, parcel, claim),
         }

@@ -8,9 +8,9 @@ use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem, Update};
 
 use super::ParcelTable;
 use super::rows::{EventRow, IdempotencyRow, status_key};
-use super::transaction::Transaction;
 use crate::aws::failure::port_error;
-use crate::aws::row::{attribute, from_row, number, text};
+use crate::aws::row::{attribute, from_row, number, text, to_row};
+use crate::aws::transaction::{Transaction, put_key_if_free, transact};
 use crate::domain::{ParcelId, Timestamp, TrackingEvent};
 use crate::ports::{
     EventRecording, ExpectProofs, IdempotencyClaim, PortError, ReadAnswers, RecordEvents, SeenParcel, StoredAnswer,
@@ -78,8 +78,9 @@ impl ParcelTable {
             .map_err(|error| PortError::Broken(error.to_string()))?;
         let mut items = Vec::with_capacity(2);
         items.insert(PARCEL, TransactWriteItem::builder().update(update).build());
-        items.insert(KEY, self.remembered(claim, seen.id, event.recorded_at)?);
-        let failed = match self.transact(items).await? {
+        let record = to_row(IdempotencyRow::new(claim, seen.id))?;
+        items.insert(KEY, put_key_if_free(&self.idempotency_keys, record, event.recorded_at)?);
+        let failed = match transact(&self.client, items).await? {
             Transaction::Written => return Ok(EventRecording::Recorded),
             Transaction::Refused(failed) => failed,
         };

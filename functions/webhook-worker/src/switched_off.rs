@@ -1,0 +1,63 @@
+//! What becomes of a delivery that nobody wants any more, and the mail that says so.
+
+use std::time::Duration;
+
+use parceltrack::domain::{Timestamp, Webhook, WebhookDelivery, WebhookState};
+use parceltrack::ports::{MailError, PortError, StepTaken};
+use tokio::time::timeout;
+
+use crate::batch::Verdict;
+use crate::notice;
+use crate::work::WebhookWorker;
+
+/// How long the mail provider may take.
+const MAIL_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// When the merchant is to be told again, if nothing came of it. Longer than a worker lives.
+const NEXT_NOTICE: Duration = Duration::from_mins(1);
+
+impl WebhookWorker {
+    /// Ends a delivery without a call. If its merchant is still to be told why, that comes first: as long as the mail is not
+    /// out, the delivery is due, and so somebody comes to try.
+    pub(crate) async fn withdraw(
+        &self,
+        delivery: &WebhookDelivery,
+        webhook: Option<&Webhook>,
+        now: Timestamp,
+    ) -> Result<Verdict, PortError> {
+        if let Some(webhook) = webhook.filter(|webhook| webhook.notice_due.is_some())
+            && !self.told(webhook, now).await?
+        {
+            self.work.put_off(delivery, None, now + NEXT_NOTICE).await?;
+            return Ok(Verdict::Acknowledge);
+        }
+        if self.work.withdraw(delivery, now).await? == StepTaken::Moved {
+            tracing::info!(event = "delivery_withdrawn");
+        }
+        self.wake_next(delivery, now).await?;
+        Ok(Verdict::Acknowledge)
+    }
+
+    /// Whether the merchant has been told, or cannot be.
+    async fn told(&self, webhook: &Webhook, now: Timestamp) -> Result<bool, PortError> {
+        let WebhookState::SwitchedOff { at, reason } = webhook.state else { return Ok(true) };
+        let key = webhook.key();
+        if self.health.claim_notice(&key, now + NEXT_NOTICE, now).await? == StepTaken::OvertakenByAnother {
+            return Ok(false);
+        }
+        if self.suppressions.suppression(&webhook.contact).await?.is_none() {
+            let notice = notice::compose(webhook, at, reason);
+            match timeout(MAIL_TIMEOUT, self.notices.tell(&notice)).await {
+                Ok(Ok(())) => tracing::info!(event = "merchant_told"),
+                // It may be out. A second one would say the same; none would be worse.
+                Ok(Err(MailError::PutOff(_) | MailError::Unavailable(_) | MailError::AnswerLost(_))) | Err(_) => {
+                    tracing::warn!(event = "merchant_not_told_yet");
+                    return Ok(false);
+                }
+                Ok(Err(MailError::Rejected(_))) => tracing::error!(event = "merchant_cannot_be_told"),
+            }
+        }
+        self.health.notice_done(&key).await?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,137 @@
+//! Webhooks: registered, changed, found, and how they do.
+
+use async_trait::async_trait;
+
+use super::{IdempotencyClaim, PortError, StepTaken};
+use crate::domain::{
+    EmailAddress, EndpointHealth, Lease, LeaseHolder, OwnerId, SwitchOffReason, Timestamp, Webhook, WebhookId,
+    WebhookKey, WebhookSecrets,
+};
+
+/// How the registration of a webhook ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WebhookCreation {
+    /// It is there, made by this call.
+    Created,
+    /// The same key and content came before, and made this one.
+    Replayed(WebhookId),
+    /// The same key came before with other content.
+    KeyUsedForOtherContent,
+}
+
+/// Registers webhooks (API).
+#[async_trait]
+pub trait CreateWebhooks: Send + Sync {
+    /// Writes the webhook and the key's record in one transaction, or neither. The answer in `claim` is the webhook's id and
+    /// nothing else: no secret is kept a second time.
+    async fn create(
+        &self,
+        webhook: &Webhook,
+        claim: Option<&IdempotencyClaim>,
+        now: Timestamp,
+    ) -> Result<WebhookCreation, PortError>;
+
+    /// What [`create`](Self::create) would say to a claim whose key came before; `None` if it may be used.
+    async fn made_before(&self, claim: &IdempotencyClaim, now: Timestamp)
+    -> Result<Option<WebhookCreation>, PortError>;
+}
+
+/// Reads webhooks (API, fan-out, worker).
+#[async_trait]
+pub trait ReadWebhooks: Send + Sync {
+    /// The webhook of this key.
+    async fn webhook(&self, key: &WebhookKey) -> Result<Option<Webhook>, PortError>;
+
+    /// All of an owner's, the oldest first.
+    async fn webhooks_of(&self, owner: &OwnerId) -> Result<Vec<Webhook>, PortError>;
+}
+
+/// Changes webhooks for their merchants (API).
+#[async_trait]
+pub trait ChangeWebhooks: Send + Sync {
+    /// Writes the secrets, if nobody has changed them since `seen`.
+    async fn rotate(&self, seen: &Webhook, secrets: &WebhookSecrets, now: Timestamp) -> Result<StepTaken, PortError>;
+
+    /// Switches it on, and forgets its failures. `None` if there is none.
+    async fn enable(&self, key: &WebhookKey, now: Timestamp) -> Result<Option<Webhook>, PortError>;
+
+    /// Removes it. Whether there was one.
+    async fn delete(&self, key: &WebhookKey) -> Result<bool, PortError>;
+}
+
+/// The right to one of the calls of an endpoint that may be under way at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallSlot {
+    /// Which of them.
+    pub number: usize,
+    /// Whose.
+    pub holder: LeaseHolder,
+}
+
+/// How the wish for a slot ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlotWish {
+    /// It is ours.
+    Taken(CallSlot),
+    /// All are taken.
+    AllTaken,
+    /// The webhook is switched off or deleted.
+    NotActive,
+}
+
+/// Keeps how endpoints do (worker).
+#[async_trait]
+pub trait WorkOnWebhooks: Send + Sync {
+    /// Takes one of the first `slots` slots of an active webhook.
+    async fn take_slot(
+        &self,
+        key: &WebhookKey,
+        slots: usize,
+        lease: Lease,
+        now: Timestamp,
+    ) -> Result<SlotWish, PortError>;
+
+    /// Gives the slot back without a call.
+    async fn release_slot(&self, key: &WebhookKey, slot: CallSlot) -> Result<(), PortError>;
+
+    /// Gives the slot back after a success. Does nothing if the slot is somebody else's by now.
+    async fn succeeded(&self, key: &WebhookKey, slot: CallSlot, now: Timestamp) -> Result<(), PortError>;
+
+    /// Gives the slot back after a failure. `health` is what the caller makes of it; failures that were counted meanwhile
+    /// stay counted. Does nothing if the slot is somebody else's by now.
+    async fn failed(&self, key: &WebhookKey, slot: CallSlot, health: EndpointHealth) -> Result<(), PortError>;
+
+    /// Switches the webhook off, if it is active. From then on its merchant is to be told.
+    async fn switch_off(
+        &self,
+        key: &WebhookKey,
+        reason: SwitchOffReason,
+        now: Timestamp,
+    ) -> Result<StepTaken, PortError>;
+
+    /// Takes it upon the caller to tell the merchant, if that is due; it is due again at `until`, if nothing comes of it.
+    async fn claim_notice(&self, key: &WebhookKey, until: Timestamp, now: Timestamp) -> Result<StepTaken, PortError>;
+
+    /// The merchant has been told, or cannot be.
+    async fn notice_done(&self, key: &WebhookKey) -> Result<(), PortError>;
+}
+
+/// A short mail about something else than an invoice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// What makes its `Message-ID`: the same for a second copy.
+    pub id: String,
+    /// To whom.
+    pub to: EmailAddress,
+    /// One line.
+    pub subject: String,
+    /// The text.
+    pub text: String,
+}
+
+/// Tells merchants of their webhooks by mail (worker).
+#[async_trait]
+pub trait SendNotice: Send + Sync {
+    /// One try.
+    async fn tell(&self, notice: &Notice) -> Result<(), super::MailError>;
+}
