@@ -64,6 +64,24 @@ def test_axe_finds_nothing_on_operations(stack, visit, mail_server, scheme, phon
 
 
 @BY_LOOK
+def test_axe_finds_nothing_on_webhooks(stack, visit, scheme, phone):
+    # A name that leads nowhere, so that there is an attempt to show.
+    theirs = {"url": f"https://{own('nowhere')}.invalid/", "eventTypes": ["ParcelCreated"], "contactEmail": "it@example.com"}
+    status, webhook = stack.call("POST", f"{stack.api_url}/api/webhooks", stack.merchant, theirs)
+    assert status == 201, webhook
+    page = visit("/webhooks/", stack.merchant, phone=phone, scheme=scheme, bypass_csp=True)
+    card = page.locator("li.webhook").filter(has_text=theirs["url"])
+    card.get_by_role("button", name="Send a test event").click()
+    card.locator("li.delivery summary").first.click()
+    expect(card.locator(".attempts li").first).to_be_visible()
+    assert violations(page) == []
+    card.get_by_role("button", name="New secret").click()
+    expect(page.locator("#secret-text")).to_contain_text("whsec_")
+    assert violations(page) == []
+    assert stack.call("DELETE", f"{stack.api_url}/api/webhooks/{webhook['id']}", stack.merchant)[0] == 204
+
+
+@BY_LOOK
 def test_axe_finds_nothing_in_dialogs_and_faces(stack, visit, scheme, phone):
     page = visit("/", stack.driver, phone=phone, scheme=scheme, bypass_csp=True, failures=True)
     expect(page.get_by_text("This key is not for this page")).to_be_visible()
@@ -114,7 +132,7 @@ def test_nothing_moves_for_who_wants_less_motion(stack, visit):
     assert page.evaluate("document.getAnimations().length") == 0
 
 
-@pytest.mark.parametrize("path", ["/", "/operations/", "/parcel/?n={number}", "/track/?n={number}"])
+@pytest.mark.parametrize("path", ["/", "/operations/", "/webhooks/", "/parcel/?n={number}", "/track/?n={number}"])
 def test_a_narrow_phone_need_not_scroll_sideways(stack, visit, path):
     parcel = stack.create_parcel(recipient="W" * 200, reference="R" * 100)
     page = visit(path.format(number=parcel["trackingNumber"]), phone=True)

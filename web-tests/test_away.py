@@ -4,7 +4,7 @@ import pytest
 from conftest import type_key
 from playwright.sync_api import expect
 
-PAGES = ["/", "/operations/", "/parcel/?n={number}", "/track/?n={number}"]
+PAGES = ["/", "/operations/", "/webhooks/", "/parcel/?n={number}", "/track/?n={number}"]
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -66,7 +66,7 @@ def test_a_drivers_key_gets_no_list(stack, visit):
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-@pytest.mark.parametrize("path", ["/", "/operations/", "/parcel/?n=LCL48291057", "/track/?n=LCL48291057"])
+@pytest.mark.parametrize("path", ["/", "/operations/", "/webhooks/", "/parcel/?n=LCL48291057", "/track/?n=LCL48291057"])
 def test_without_its_settings_a_page_says_so(visit, path):
     lose = lambda page: page.route("**/config.json", lambda route: route.fulfill(status=404))  # noqa: E731
     page = visit(path, failures=True, before=lose)

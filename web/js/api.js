@@ -46,6 +46,7 @@ export function connect(base, holder) {
     } catch {
       throw new ApiError(0);
     }
+    if (answer.status === 204) return null;
     const content = parse(text);
     if (answer.status === 401 && key) {
       // Another call may have brought a new key meanwhile.
@@ -65,6 +66,7 @@ export function connect(base, holder) {
   }
 
   const part = encodeURIComponent;
+  const of = (path, owner) => (owner ? `${path}?${new URLSearchParams({ owner })}` : path);
   return {
     createParcel: (parcel, key) => call("POST", "/api/parcels", { body: parcel, headers: { "Idempotency-Key": key } }),
     parcels: (query, signal) => list("parcels", "/api/parcels", query, signal),
@@ -80,6 +82,15 @@ export function connect(base, holder) {
     me: () => call("GET", "/api/me"),
     queue: (signal) => call("GET", "/api/queue", { signal }),
     queueHistory: (signal) => call("GET", "/api/queue/history", { signal }),
+    webhooks: (owner, signal) => list("webhooks", "/api/webhooks", { owner }, signal),
+    createWebhook: (webhook, key, owner) => call("POST", of("/api/webhooks", owner), { body: webhook, headers: { "Idempotency-Key": key } }),
+    deleteWebhook: (id, owner) => call("DELETE", of(`/api/webhooks/${part(id)}`, owner)),
+    rotateSecret: (id, owner) => call("POST", of(`/api/webhooks/${part(id)}/rotate-secret`, owner)),
+    enableWebhook: (id, owner) => call("POST", of(`/api/webhooks/${part(id)}/enable`, owner)),
+    testWebhook: (id, owner) => call("POST", of(`/api/webhooks/${part(id)}/test`, owner)),
+    deliveries: (id, query, signal) => list("deliveries", `/api/webhooks/${part(id)}/deliveries`, query, signal),
+    resendDelivery: (id, delivery, owner) => call("POST", of(`/api/webhooks/${part(id)}/deliveries/${part(delivery)}/resend`, owner)),
+    resendSince: (id, wish, owner) => call("POST", of(`/api/webhooks/${part(id)}/resend`, owner), { body: wish }),
     track: (number, signal) => call("GET", `/api/track/${part(number)}`, { signal, open: true }),
   };
 }

@@ -3,11 +3,15 @@
 import { byId, setText } from "./dom.js";
 
 const atMost = (most) => (text) => ([...text].length > most ? `must be at most ${most} characters long` : "");
+const email = (text) => (/^[^\s@]+@[^\s@]+\.[^\s@.]+$/.test(text) ? atMost(254)(text) : "must be an e-mail address such as tan@example.com");
 
 // What can be known without asking. The API looks more closely, and its word counts.
 const RULES = {
   recipient: atMost(200),
-  email: (text) => (/^[^\s@]+@[^\s@]+\.[^\s@.]+$/.test(text) ? atMost(254)(text) : "must be an e-mail address such as tan@example.com"),
+  email,
+  contactEmail: email,
+  url: (text) => (/^https?:\/\/[^\s/]+/.test(text) ? atMost(2048)(text) : "must be an address such as https://example.com/parceltrack"),
+  description: atMost(200),
   address: atMost(300),
   postalCode: (text) => (/^\d{6}$/.test(text) ? "" : "must be six digits such as 018956"),
   phone: atMost(30),
