@@ -113,10 +113,10 @@ impl Endpoint {
     pub async fn received_once(&self, enough: impl FnMut(&Vec<Received>) -> bool) -> Vec<Received> {
         let mut received = self.inner.received.subscribe();
         let waited = tokio::time::timeout(PATIENCE, received.wait_for(enough)).await;
-        match waited {
-            Ok(received) => received.unwrap().clone(),
-            Err(_) => panic!("only {} came: {:?}", self.received().len(), self.received()),
-        }
+        let Ok(received) = waited else {
+            panic!("only {} came: {:?}", self.received().len(), self.received());
+        };
+        received.unwrap().clone()
     }
 
     /// The ids of different events that it has got.

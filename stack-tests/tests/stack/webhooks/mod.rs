@@ -33,7 +33,7 @@ async fn output(mut command: Command, input: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What PyPI's `standardwebhooks` says against each request with this secret; `None` if nothing.
+/// What Python's `standardwebhooks` says against each request with this secret; `None` if nothing.
 async fn checked_by_python(requests: &[Received], secret: &str) -> Vec<Option<String>> {
     let requests: Vec<Value> = requests
         .iter()

@@ -88,6 +88,10 @@ struct Parts {
 
 impl Parts {
     async fn new(url: &str) -> Self {
+        Box::pin(Self::prepare(url)).await
+    }
+
+    async fn prepare(url: &str) -> Self {
         let stack = Stack::running().await;
         let ((webhooks, deliveries), queues) = tokio::join!(stack.own_webhooks(), stack.own_queues());
         let OwnQueues { tickets: queue, dead_letters, .. } = &queues;
