@@ -91,12 +91,13 @@ fn expected(event: &str) -> Result<Expected> {
         "api-request-invoice" | "api-track" | "api-report-event" | "api-cancel-parcel" | "api-upload-proof" => {
             Expected::Status(404)
         }
-        "domain-events-parcel" | "domain-events-invoice" => Expected::Answer(json!({"batchItemFailures": []})),
         "invoice-worker-tickets" => Expected::Answer(json!({"batchItemFailures": [
             {"itemIdentifier": "0d1f6c1e-4a0b-4f7e-9d0a-5b8c2f3e1a01"},
             {"itemIdentifier": "0d1f6c1e-4a0b-4f7e-9d0a-5b8c2f3e1a03"},
         ]})),
-        "webhook-fan-out-events" | "webhook-worker-tickets" => Expected::Answer(json!({"batchItemFailures": []})),
+        "domain-events-parcel" | "domain-events-invoice" | "webhook-fan-out-events" | "webhook-worker-tickets" => {
+            Expected::Answer(json!({"batchItemFailures": []}))
+        }
         "outbox-relay-schedule" | "webhook-relay-schedule" => {
             Expected::Report(&["sent", "refused", "overtaken", "failed"])
         }
