@@ -12,4 +12,4 @@ pub mod settings;
 
 pub use aws::{Answer, Aws, Call, clients, serve};
 pub use process::{Memory, Process};
-pub use runtime_api::{Invocation, RuntimeApi};
+pub use runtime_api::{Invocation, RuntimeApi, TRACE};

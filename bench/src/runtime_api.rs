@@ -21,6 +21,10 @@ use uuid::Uuid;
 /// How long a function may take for an event, as it is told.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 
+/// The trace that every event comes with.
+/// <https://docs.aws.amazon.com/xray/latest/devguide/xray-concepts.html#xray-concepts-tracingheader>
+pub const TRACE: &str = "Root=1-692bd2c0-0123456789abcdef01234567;Parent=89abcdef01234567;Sampled=1";
+
 /// How long a process is waited for, at its start and for each answer; far longer than it takes.
 const PATIENCE: Duration = Duration::from_mins(2);
 
@@ -127,6 +131,7 @@ async fn next(State(desk): State<Arc<Desk>>) -> Response {
         ("content-type", "application/json".to_owned()),
         ("lambda-runtime-aws-request-id", Uuid::new_v4().to_string()),
         ("lambda-runtime-deadline-ms", deadline.as_millis().to_string()),
+        ("lambda-runtime-trace-id", TRACE.to_owned()),
         ("lambda-runtime-invoked-function-arn", "arn:aws:lambda:ap-southeast-1:123456789012:function:bench".to_owned()),
     ];
     *desk.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(Running { since: Instant::now(), done });

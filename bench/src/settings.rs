@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 pub(crate) const API_KEYS: &str = "api-keys";
 
 /// The tables of template.yaml by the variable that names them to the functions, with the attributes of their keys.
-pub(crate) const TABLES: [(&str, &str, &[&str]); 7] = [
+pub(crate) const TABLES: [(&str, &str, &[&str]); 10] = [
     ("API_KEYS_TABLE", API_KEYS, &["keyId"]),
     ("PARCELS_TABLE", "parcels", &["parcelId"]),
     ("TRACKING_NUMBERS_TABLE", "tracking-numbers", &["trackingNumber"]),
@@ -14,10 +14,13 @@ pub(crate) const TABLES: [(&str, &str, &[&str]); 7] = [
     ("INVOICES_TABLE", "invoices", &["invoiceId"]),
     ("SUPPRESSIONS_TABLE", "suppressions", &["addressHash"]),
     ("THROUGHPUT_TABLE", "throughput", &["counter", "slot"]),
+    ("WEBHOOKS_TABLE", "webhooks", &["owner", "webhookId"]),
+    ("WEBHOOK_DELIVERIES_TABLE", "webhook-deliveries", &["webhookId", "deliveryId"]),
+    ("WEBHOOK_SUBJECTS_TABLE", "webhook-subjects", &["subject"]),
 ];
 
 /// The rest, apart from where AWS is.
-const OTHERS: [(&str, &str); 25] = [
+const OTHERS: [(&str, &str); 29] = [
     ("AWS_ACCESS_KEY_ID", "bench"),
     ("AWS_SECRET_ACCESS_KEY", "bench"),
     ("AWS_REGION", "ap-southeast-1"),
@@ -27,6 +30,8 @@ const OTHERS: [(&str, &str); 25] = [
     ("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "256"),
     ("AWS_LAMBDA_LOG_LEVEL", "INFO"),
     ("STACK_NAME", "bench"),
+    ("ENVIRONMENT", "production"),
+    ("DOMAIN_EVENTS_BUS", "domain-events"),
     ("INVOICES_BUCKET", "invoices"),
     ("PROOFS_BUCKET", "proofs"),
     ("DELIVERY_FEE", "12.50"),
@@ -43,6 +48,8 @@ const OTHERS: [(&str, &str); 25] = [
     ("LEASE_SECONDS", "45"),
     ("VISIBILITY_SECONDS", "60"),
     ("MAX_RECEIVE_COUNT", "8"),
+    ("WEBHOOK_LEASE_SECONDS", "45"),
+    ("WEBHOOK_VISIBILITY_SECONDS", "90"),
 ];
 
 /// No mail waits for its turn: what is measured is the work.
@@ -57,6 +64,10 @@ pub fn variables(aws_url: &str) -> BTreeMap<String, String> {
         ("AWS_ENDPOINT_URL", aws_url.to_owned()),
         ("TICKETS_QUEUE_URL", format!("{aws_url}/123456789012/tickets")),
         ("DEAD_LETTER_QUEUE_URL", format!("{aws_url}/123456789012/dead-letters")),
+        ("DOMAIN_EVENTS_DEAD_LETTER_QUEUE_URL", format!("{aws_url}/123456789012/domain-events-dead-letters")),
+        ("WEBHOOK_EVENTS_QUEUE_URL", format!("{aws_url}/123456789012/webhook-events")),
+        ("WEBHOOK_TICKETS_QUEUE_URL", format!("{aws_url}/123456789012/webhook-tickets")),
+        ("WEBHOOK_DEAD_LETTER_QUEUE_URL", format!("{aws_url}/123456789012/webhook-dead-letters")),
         ("MAILS_PER_SECOND", MAILS_PER_SECOND.to_owned()),
         ("WORKER_CONCURRENCY", "1".to_owned()),
     ] {

@@ -7,7 +7,7 @@ use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::result::ConnectorError;
 use parceltrack::aws::Clients;
 
-use super::{Aws, TARGET};
+use super::Aws;
 
 /// Clients whose calls this AWS answers.
 #[must_use]
@@ -34,8 +34,8 @@ impl HttpConnector for InProcess {
     fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
         let path = request.uri().split('?').next().unwrap_or_default();
         let path = path.splitn(4, '/').nth(3).map_or_else(|| "/".to_owned(), |path| format!("/{path}"));
-        let target = request.headers().get(TARGET).unwrap_or_default();
-        let answer = self.0.answer(request.method(), &path, target, request.body().bytes().unwrap_or_default());
+        let header = |name| request.headers().get(name);
+        let answer = self.0.answer(request.method(), &path, header, request.body().bytes().unwrap_or_default());
         HttpConnectorFuture::ready(
             answer
                 .status

@@ -29,11 +29,16 @@ pub use self::in_process::clients;
 /// The header in which DynamoDB and SQS are told what to do.
 const TARGET: &str = "x-amz-target";
 
+/// The header in which a call says to which trace it belongs. SQS hands it on with the message.
+const TRACE_HEADER: &str = "x-amzn-trace-id";
+
 /// One call that was answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// Service, operation and, of a table, its name: `DynamoDB PutItem invoices`.
     pub name: String,
+    /// The trace that it belongs to, if it says so.
+    pub trace: Option<String>,
     /// When all of it had arrived.
     pub arrived: Instant,
     /// When its answer was ready to go.
@@ -114,12 +119,19 @@ impl Aws {
         std::mem::take(&mut self.lock().messages)
     }
 
-    /// Answers one call; `target` is what its header `x-amz-target` says, if it has one.
-    pub fn answer(&self, method: &str, path: &str, target: &str, body: &[u8]) -> Answer {
+    /// Answers one call; `header` gives what stands in a header of it.
+    pub fn answer<'a>(
+        &self,
+        method: &str,
+        path: &str,
+        header: impl Fn(&'static str) -> Option<&'a str>,
+        body: &[u8],
+    ) -> Answer {
         let arrived = Instant::now();
         let mut state = self.lock();
-        let (name, answer) = state.answer(method, path, target, body);
-        state.calls.push(Call { name, arrived, answered: Instant::now() });
+        let (name, answer) = state.answer(method, path, header(TARGET).unwrap_or_default(), body);
+        let trace = header(TRACE_HEADER).map(str::to_owned);
+        state.calls.push(Call { name, trace, arrived, answered: Instant::now() });
         answer
     }
 
@@ -189,7 +201,7 @@ pub async fn serve(aws: Aws) -> Result<String> {
 async fn pass(State(aws): State<Aws>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let body: Bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default();
-    let target = parts.headers.get(TARGET).and_then(|target| target.to_str().ok()).unwrap_or_default();
-    let answer = aws.answer(parts.method.as_str(), parts.uri.path(), target, &body);
+    let header = |name| parts.headers.get(name).and_then(|value| value.to_str().ok());
+    let answer = aws.answer(parts.method.as_str(), parts.uri.path(), header, &body);
     (answer.status, [(CONTENT_TYPE, answer.content_type)], Body::from(answer.body)).into_response()
 }

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 use bench::caller::{KEY, issue_key};
-use bench::{Aws, Process, events, settings};
+use bench::{Aws, Process, TRACE, events, settings};
 use serde_json::{Value, json};
 
 struct Counted {
@@ -78,5 +78,19 @@ async fn a_request_costs_one_call_where_one_can_do_and_never_more_than_three() {
     let (page, calls) = api.ask("GET", "/api/parcels", None, None).await;
     assert_eq!(page["parcels"].as_array().unwrap().len(), 2);
     assert_eq!(calls, ["DynamoDB Query parcels", "DynamoDB BatchGetItem invoices"]);
+    api.process.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_ticket_belongs_to_the_trace_of_the_request_that_it_follows_from() {
+    let (api, _) = Counted::start().await;
+    let parcel = json!({"recipient": "Tan Wei Ming", "email": "tan@example.com"});
+    let (created, _) = api.ask("POST", "/api/parcels", None, Some(&parcel)).await;
+    let path = format!("/api/parcels/{}/invoice", created["id"].as_str().unwrap());
+    let event = events::request("POST", &path, "", KEY, &[], None);
+    assert_eq!(api.process.invoke(&event).await.unwrap().answer["statusCode"], 202);
+    let calls = api.aws.take_calls();
+    let ticket = calls.iter().find(|call| call.name == "SQS SendMessage").unwrap();
+    assert_eq!(ticket.trace.as_deref(), Some(TRACE));
     api.process.stop().await.unwrap();
 }
