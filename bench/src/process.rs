@@ -77,6 +77,21 @@ impl Process {
         Ok(Memory { resident: bytes("VmRSS")?, peak: bytes("VmHWM")? })
     }
 
+    /// For how long it has had a processor since its start, all threads together. Unlike the time on the clock, that does
+    /// not grow with what else the machine does.
+    pub fn processor_time(&self) -> Result<Duration> {
+        let id = self.child.id().context("the process has ended")?;
+        let threads = fs::read_dir(format!("/proc/{id}/task")).context("times are read from Linux's /proc")?;
+        let mut sum = Duration::ZERO;
+        for thread in threads {
+            // A thread may end meanwhile.
+            let Ok(statistics) = fs::read_to_string(thread?.path().join("schedstat")) else { continue };
+            let running = statistics.split(' ').next().context("an empty schedstat")?;
+            sum += Duration::from_nanos(running.parse()?);
+        }
+        Ok(sum)
+    }
+
     /// Ends it.
     pub async fn stop(mut self) -> Result<()> {
         self.child.kill().await.context("the process does not end")

@@ -49,33 +49,31 @@ fn tables(measured: &BTreeMap<&'static str, Seen>) -> Result<String> {
         std::thread::available_parallelism()?,
         processor(),
     )?;
-    text += "| function | start to ready, ms | × hello | first request, ms | RSS at start, MB | at most, MB | package, MB |\n\
-             |---|---|---|---|---|---|---|\n";
+    text += "| function | start to ready, ms | × hello | of it processor, ms | first request, ms | RSS at start, MB | at most, MB | package, MB |\n\
+             |---|---|---|---|---|---|---|---|\n";
     let floor = seen(FLOOR)?.ready.median();
     for name in &names {
         let seen = seen(name)?;
         writeln!(
             text,
-            "| {name} | {} | {:.1} | {} | {} | {} | {:.2} |",
+            "| {name} | {} | {:.1} | {} | {} | {} | {} | {:.2} |",
             millis(seen.ready.median()),
             ratio(seen.ready.median(), floor),
+            millis(seen.start_processor.median()),
             if seen.first.count() == 0 { "–".to_owned() } else { millis(seen.first.median()) },
             megabytes(&seen.resident),
             megabytes(&seen.peak),
             bytes(seen.package),
         )?;
     }
-    text += "\n| warm request | AWS calls | p50, ms | p99, ms | p50 without AWS, ms | requests |\n|---|---|---|---|---|---|\n";
+    text += "\n| warm request | AWS calls | p50, ms | p99, ms | p50 without AWS, ms | processor, ms | requests |\n\
+             |---|---|---|---|---|---|---|\n";
     for name in &names {
         for (kind, warm) in &seen(name)?.warm {
-            let Warm { took, own, calls } = warm;
+            let Warm { took, own, processor, calls } = warm;
             let (p50, p99) = (millis(took.median()), millis(took.percentile(99)));
-            writeln!(
-                text,
-                "| {name}: {kind} | {calls} | {p50} | {p99} | {} | {} |",
-                millis(own.median()),
-                took.count()
-            )?;
+            let (own, processor) = (millis(own.median()), millis(processor.median()));
+            writeln!(text, "| {name}: {kind} | {calls} | {p50} | {p99} | {own} | {processor} | {} |", took.count())?;
         }
     }
     text += "\n| Python as a multiple of Rust | |\n|---|---|\n";
@@ -84,6 +82,8 @@ fn tables(measured: &BTreeMap<&'static str, Seen>) -> Result<String> {
     writeln!(text, "| first request | {:.0} |", ratio(python.first.median(), rust.first.median()))?;
     for ((kind, rust), (_, python)) in rust.warm.iter().zip(&python.warm) {
         writeln!(text, "| {kind}, warm p50 | {:.1} |", ratio(python.took.median(), rust.took.median()))?;
+        let processor = ratio(python.processor.median(), rust.processor.median());
+        writeln!(text, "| {kind}, processor | {processor:.1} |")?;
     }
     Ok(text)
 }

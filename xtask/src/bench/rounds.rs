@@ -36,6 +36,8 @@ const WARM_INVOICES: usize = 30;
 pub(super) struct Seen {
     /// From the start of the process to its asking for the first event.
     pub(super) ready: Samples,
+    /// Processor time until then.
+    pub(super) start_processor: Samples,
     /// The first request.
     pub(super) first: Samples,
     /// Memory when it asked for its first event, one of each start.
@@ -55,6 +57,8 @@ pub(super) struct Warm {
     pub(super) took: Samples,
     /// The same without the time that AWS had them.
     pub(super) own: Samples,
+    /// Processor time of one, the mean of each batch.
+    pub(super) processor: Samples,
     /// How many calls of AWS the last one made.
     pub(super) calls: usize,
 }
@@ -127,6 +131,7 @@ pub(super) async fn run(
 async fn one_start(aws: &Aws, prepared: &Prepared, contestant: &Contestant, warm: bool, seen: &mut Seen) -> Result<()> {
     let process = contestant.start().await?;
     seen.ready.add(process.started_in());
+    seen.start_processor.add(process.processor_time()?);
     seen.resident.push(process.memory()?.resident);
     let clock = Stopwatch { aws, process: &process };
     match contestant.name {
@@ -189,41 +194,54 @@ impl Stopwatch<'_> {
     /// The same event again and again.
     async fn repeat(&self, kind: &'static str, seen: &mut Seen, event: &Value, warm: bool, times: usize) -> Result<()> {
         seen.first.add(self.invoke(event).await?.took);
-        for _ in 0..if warm { times } else { 0 } {
-            note(seen.warm(kind), &self.invoke(event).await?);
+        if warm {
+            let events = vec![event.clone(); times];
+            self.batch(kind, seen, &events, None).await?;
         }
         Ok(())
+    }
+
+    /// Events of one kind, one after the other, each to be answered with this status if it is a request of the API.
+    async fn batch(
+        &self,
+        kind: &'static str,
+        seen: &mut Seen,
+        events: &[Value],
+        status: Option<u16>,
+    ) -> Result<Vec<Invocation>> {
+        let warm = seen.warm(kind);
+        let before = self.process.processor_time()?;
+        let mut answers = Vec::with_capacity(events.len());
+        for event in events {
+            let timed = match status {
+                Some(status) => self.time(event, status).await?,
+                None => self.invoke(event).await?,
+            };
+            warm.took.add(timed.took);
+            warm.own.add(timed.own);
+            warm.calls = timed.calls;
+            answers.push(timed.answer);
+        }
+        let batch = self.process.processor_time()?.saturating_sub(before);
+        warm.processor.add(batch / u32::try_from(events.len())?);
+        Ok(answers)
     }
 
     /// The API's four. Lists first, as long as there are only the prepared parcels to list.
     async fn api(&self, prepared: &Prepared, seen: &mut Seen) -> Result<()> {
-        let parcels = || prepared.parcels.iter().cycle().take(WARM_REQUESTS);
-        for _ in 0..WARM_REQUESTS {
-            let timed = self.time(&get("/api/parcels", "limit=20"), 200).await?;
-            ensure!(body(&timed.answer)?["parcels"].as_array().is_some_and(|parcels| parcels.len() == 20), "no page");
-            note(seen.warm("list 20 parcels"), &timed);
+        let lists = vec![get("/api/parcels", "limit=20"); WARM_REQUESTS];
+        for page in self.batch("list 20 parcels", seen, &lists, Some(200)).await? {
+            ensure!(body(&page)?["parcels"].as_array().is_some_and(|parcels| parcels.len() == 20), "no page");
         }
-        for parcel in parcels() {
-            let event = get(&format!("/api/parcels/{}", text(&parcel["id"])?), "");
-            note(seen.warm("get a parcel"), &self.time(&event, 200).await?);
-        }
-        let mut created = Vec::new();
-        for number in 1..=WARM_REQUESTS {
-            let timed = self.time(&creation(Some(number)), 201).await?;
-            created.push(body(&timed.answer)?);
-            note(seen.warm("create a parcel"), &timed);
-        }
-        for parcel in &created {
-            note(seen.warm("request an invoice"), &self.time(&invoice_request(parcel)?, 202).await?);
-        }
+        let looks = prepared.parcels.iter().cycle().take(WARM_REQUESTS).map(|parcel| Ok(get(&path(parcel)?, "")));
+        let looks = looks.collect::<Result<Vec<_>>>()?;
+        self.batch("get a parcel", seen, &looks, Some(200)).await?;
+        let creations: Vec<Value> = (1..=WARM_REQUESTS).map(|number| creation(Some(number))).collect();
+        let created = self.batch("create a parcel", seen, &creations, Some(201)).await?;
+        let requests = created.iter().map(|parcel| invoice_request(&body(parcel)?)).collect::<Result<Vec<_>>>()?;
+        self.batch("request an invoice", seen, &requests, Some(202)).await?;
         Ok(())
     }
-}
-
-fn note(warm: &mut Warm, timed: &Timed) {
-    warm.took.add(timed.took);
-    warm.own.add(timed.own);
-    warm.calls = timed.calls;
 }
 
 fn health() -> Value {
@@ -250,8 +268,11 @@ fn creation(key: Option<usize>) -> Value {
 }
 
 fn invoice_request(parcel: &Value) -> Result<Value> {
-    let path = format!("/api/parcels/{}/invoice", text(&parcel["id"])?);
-    Ok(events::request("POST", &path, "", KEY, &[], None))
+    Ok(events::request("POST", &format!("{}/invoice", path(parcel)?), "", KEY, &[], None))
+}
+
+fn path(parcel: &Value) -> Result<String> {
+    Ok(format!("/api/parcels/{}", text(&parcel["id"])?))
 }
 
 /// The body of an answer of the API.
