@@ -77,6 +77,13 @@ impl Process {
         Ok(Memory { resident: bytes("VmRSS")?, peak: bytes("VmHWM")? })
     }
 
+    /// How many files and connections it has open.
+    pub fn descriptors(&self) -> Result<usize> {
+        let id = self.child.id().context("the process has ended")?;
+        let open = fs::read_dir(format!("/proc/{id}/fd")).context("descriptors are counted in Linux's /proc")?;
+        Ok(open.count())
+    }
+
     /// For how long it has had a processor since its start, all threads together. Unlike the time on the clock, that does
     /// not grow with what else the machine does.
     pub fn processor_time(&self) -> Result<Duration> {
