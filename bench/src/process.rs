@@ -65,6 +65,14 @@ impl Process {
         self.runtime.invoke(event).await
     }
 
+    /// The same, with another time limit than ten seconds, as it is told.
+    ///
+    /// # Errors
+    /// As for [`Process::invoke`].
+    pub async fn invoke_within(&self, event: &Value, limit: Duration) -> Result<Invocation> {
+        self.runtime.invoke_within(event, limit).await
+    }
+
     /// What it has in RAM, as Linux tells it.
     pub fn memory(&self) -> Result<Memory> {
         let id = self.child.id().context("the process has ended")?;

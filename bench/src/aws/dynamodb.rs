@@ -105,26 +105,44 @@ impl Tables {
         Ok(json!({"Responses": responses, "UnprocessedKeys": {}}))
     }
 
-    /// In the order of the attribute that the index sorts by, which the condition names or `createdKey` is.
+    /// In the order of the attribute that the index sorts by.
     fn query(&self, input: &Value) -> Result<Value, Refused> {
         let table = text(&input["TableName"])?;
         let condition = text(&input["KeyConditionExpression"])?;
+        // The partition comes first, in the condition as in an index, and is quickly compared.
+        let partition = condition.split(" AND ").next().and_then(|first| first.split_once(" = "));
+        let (name, value) = partition.ok_or(Refused::Unreadable)?;
+        let (name, value) = (name_of(name, input)?, &input["ExpressionAttributeValues"][value]);
         let mut found = Vec::new();
         for row in self.rows.get(table).into_iter().flat_map(Rows::values) {
-            if holds(condition, row, input)? {
+            if row[name] == *value && holds(condition, row, input)? {
                 found.push(row);
             }
         }
-        found.sort_by(|left, right| {
-            order(left.get("createdKey"), right.get("createdKey")).unwrap_or(std::cmp::Ordering::Equal)
-        });
+        let sort_key = if input["IndexName"] == "by-due" { "due" } else { "createdKey" };
+        found
+            .sort_by(|left, right| order(left.get(sort_key), right.get(sort_key)).unwrap_or(std::cmp::Ordering::Equal));
         if input["ScanIndexForward"] == false {
             found.reverse();
+        }
+        if let Some(start) = input.get("ExclusiveStartKey") {
+            let start = key(table, start)?;
+            let mut before = 0;
+            for row in &found {
+                before += 1;
+                if key(table, row)? == start {
+                    break;
+                }
+            }
+            found.drain(..before);
         }
         let limit = input["Limit"].as_u64().and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
         let more = found.len() > limit;
         found.truncate(limit);
-        let mut output = json!({"Items": found, "Count": found.len(), "ScannedCount": found.len()});
+        let mut output = json!({"Count": found.len(), "ScannedCount": found.len()});
+        if input["Select"] != "COUNT" {
+            output["Items"] = json!(found);
+        }
         if let Some(last) = found.last().filter(|_| more) {
             output["LastEvaluatedKey"] = key(table, last)?;
         }

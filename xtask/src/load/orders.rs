@@ -82,7 +82,8 @@ fn invoice(number: usize) -> Option<Value> {
         9 => (1..=40).map(|line| format!("Door-to-door collection and delivery, parcel LCL{line:08}")).collect(),
         _ => return None,
     };
-    let line = |description| json!({"description": description, "quantity": 2, "unitPrice": "12.50", "taxCode": "standard"});
+    let line =
+        |description| json!({"description": description, "quantity": 2, "unitPrice": "12.50", "taxCode": "standard"});
     let lines: Vec<Value> = descriptions.into_iter().map(line).collect();
     Some(json!({"lines": lines, "currency": "SGD"}))
 }

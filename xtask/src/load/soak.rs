@@ -60,12 +60,23 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     let mut watched = Vec::new();
     for name in ["api", "invoice-worker"] {
         let process = surroundings.function(name).await?;
-        watched.push(Watched { name, process, took: Samples::default(), processor_time: Duration::ZERO, looks: Vec::new() });
+        watched.push(Watched {
+            name,
+            process,
+            took: Samples::default(),
+            processor_time: Duration::ZERO,
+            looks: Vec::new(),
+        });
     }
     let [api, worker] = watched.as_mut_slice() else { unreachable!("two processes") };
     let tables = surroundings.aws.snapshot();
 
-    println!("\n{} orders a second for {} min, sampled every {} s\n", arguments.rate, arguments.minutes, EVERY.as_secs());
+    println!(
+        "\n{} orders a second for {} min, sampled every {} s\n",
+        arguments.rate,
+        arguments.minutes,
+        EVERY.as_secs()
+    );
     let (begin, length) = (Instant::now(), Duration::from_secs(60 * arguments.minutes));
     let mut ticks = interval(Duration::from_secs_f64(1.0 / arguments.rate));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
@@ -80,7 +91,11 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
             api.took.add(took);
         }
         let answer = worker.process.invoke(&events::tickets(&surroundings.aws.take_messages())).await?;
-        ensure!(answer.answer["batchItemFailures"].as_array().is_none_or(Vec::is_empty), "not mailed: {}", answer.answer);
+        ensure!(
+            answer.answer["batchItemFailures"].as_array().is_none_or(Vec::is_empty),
+            "not mailed: {}",
+            answer.answer
+        );
         worker.took.add(answer.took);
         orders += 1;
         if looked.elapsed() >= EVERY {
@@ -120,7 +135,10 @@ impl Watched {
 
     fn last(&self) -> String {
         self.looks.last().map_or_else(String::new, |Look { resident, descriptors, median, processor }| {
-            format!("{}: {resident:.1} MB, {descriptors} open, p50 {median:.1} ms, {processor:.1} ms of processor", self.name)
+            format!(
+                "{}: {resident:.1} MB, {descriptors} open, p50 {median:.1} ms, {processor:.1} ms of processor",
+                self.name
+            )
         })
     }
 

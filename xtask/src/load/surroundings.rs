@@ -13,6 +13,24 @@ use crate::{progress, root};
 /// The functions that are measured under load.
 const PROGRAMS: [&str; 3] = ["api", "invoice-worker", "outbox-relay"];
 
+/// Who carries the mails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MailProvider {
+    /// The mail server that takes everything.
+    Smtp,
+    /// SES of AWS in memory.
+    Ses,
+}
+
+impl MailProvider {
+    pub(super) const fn setting(self) -> &'static str {
+        match self {
+            Self::Smtp => "smtp",
+            Self::Ses => "ses",
+        }
+    }
+}
+
 #[derive(Args)]
 pub(crate) struct Programs {
     /// The directory of the release programs [default: they are built]
@@ -35,7 +53,7 @@ impl Surroundings {
         let mail = MailSink::start().await?;
         caller::issue_key(&aws).await?;
         let mut variables = settings::variables(&bench::serve(aws.clone()).await?);
-        variables.insert("MAIL_PROVIDER".to_owned(), "smtp".to_owned());
+        variables.insert("MAIL_PROVIDER".to_owned(), MailProvider::Smtp.setting().to_owned());
         variables.insert("SMTP_URL".to_owned(), mail.url());
         Ok(Self { aws, mail, programs, variables })
     }
@@ -43,6 +61,19 @@ impl Surroundings {
     /// A new process of this function.
     pub(super) async fn function(&self, name: &str) -> Result<Process> {
         Process::start(self.programs.join(name), &[] as &[&str], &self.variables).await
+    }
+
+    /// A new process of the worker, whose mails go this way.
+    pub(super) async fn worker(&self, provider: MailProvider) -> Result<Process> {
+        let mut variables = self.variables.clone();
+        variables.insert("MAIL_PROVIDER".to_owned(), provider.setting().to_owned());
+        Process::start(self.programs.join("invoice-worker"), &[] as &[&str], &variables).await
+    }
+
+    /// Forgets the mails so far and returns how many there were.
+    pub(super) fn take_mails(&self) -> usize {
+        let by_ses = self.aws.take_calls().into_iter().filter(|call| call.name == "SES SendEmail").count();
+        by_ses + self.mail.take().len()
     }
 }
 
