@@ -125,11 +125,11 @@ fn rows_and_units(body: &[u8]) -> (usize, f64) {
     let answer: Value = serde_json::from_slice(body).unwrap_or_default();
     let one = usize::from(answer["Item"].is_object() || answer["Attributes"].is_object());
     let listed = answer["Items"].as_array().map_or(0, Vec::len);
-    let batches = answer["Responses"].as_object().into_iter().flat_map(|tables| tables.values());
-    let batched: usize = batches.filter_map(Value::as_array).map(Vec::len).sum();
+    let responses = answer["Responses"].as_object().into_iter().flat_map(|tables| tables.values());
+    let of_batch: usize = responses.filter_map(Value::as_array).map(Vec::len).sum();
     let units = match &answer["ConsumedCapacity"] {
         Value::Array(tables) => tables.iter().filter_map(|table| table["CapacityUnits"].as_f64()).sum(),
         table => table["CapacityUnits"].as_f64().unwrap_or_default(),
     };
-    (one + listed + batched, units)
+    (one + listed + of_batch, units)
 }

@@ -287,17 +287,10 @@ async fn all_kinds(
     example: Uuid,
 ) -> Result<Vec<(&'static str, Result<Asked>)>> {
     let get = format!("/api/parcels/{example}");
-    let last = format!("limit={PAGE}&cursor={last_page}");
-    let mut kinds = Vec::new();
-    for (kind, path, query) in [
-        ("first page", "/api/parcels", format!("limit={PAGE}")),
-        ("last page", "/api/parcels", last),
-        ("search, first page", "/api/parcels", format!("limit={PAGE}&q=Tan")),
-        ("get", &get, String::new()),
-    ] {
-        kinds.push((kind, asked(aws, async |_| Ok(request(api, "GET", path, &query, None, 200).await?.took)).await));
-    }
-    kinds.push(("create", asked(aws, async |_| create(api).await.map(|(took, _)| took)).await));
+    let mut kinds = vec![
+        ("get", asked(aws, async |_| Ok(request(api, "GET", &get, "", None, 200).await?.took)).await),
+        ("create", asked(aws, async |_| create(api).await.map(|(took, _)| took)).await),
+    ];
     let mut waiting = Vec::new();
     for _ in 0..TIMES {
         waiting.push(create(api).await?.1);
@@ -307,6 +300,15 @@ async fn all_kinds(
         Ok(request(api, "POST", &path, "", None, 202).await?.took)
     };
     kinds.push(("request invoice", asked(aws, invoice).await));
+    // Last, since the emulator goes on with a page that nobody waits for any longer.
+    for (kind, query) in [
+        ("first page", format!("limit={PAGE}")),
+        ("last page", format!("limit={PAGE}&cursor={last_page}")),
+        ("search, first page", format!("limit={PAGE}&q=Tan")),
+    ] {
+        let list = async |_| Ok(request(api, "GET", "/api/parcels", &query, None, 200).await?.took);
+        kinds.push((kind, asked(aws, list).await));
+    }
     Ok(kinds)
 }
 
