@@ -95,3 +95,37 @@ async fn serve(connection: TcpStream, taken: &Mutex<Vec<TakenMail>>) -> std::io:
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use parceltrack::domain::InvoiceId;
+    use parceltrack::mime::Sender;
+    use parceltrack::ports::{Mail, SendMail as _};
+    use parceltrack::smtp::Smtp;
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_mail_is_taken_once_whatever_its_lines_begin_with() {
+        let sink = MailSink::start().await.unwrap();
+        let sender = Sender::parse("Lion City Logistics <invoices@lioncity.example>").unwrap();
+        let smtp = Smtp::new(&sink.url(), sender, Duration::from_secs(10)).unwrap();
+        let mail = Mail {
+            invoice: InvoiceId(Uuid::nil()),
+            to: "tan@example.com".parse().unwrap(),
+            to_name: "陈伟明".to_owned(),
+            subject: "Invoice".to_owned(),
+            text: "DATA\n.\nQUIT\n".to_owned(),
+            html: "<p>.</p>".to_owned(),
+        };
+        smtp.send(&mail).await.unwrap();
+        smtp.send(&mail).await.unwrap();
+        let taken = sink.take();
+        assert_eq!(taken.len(), 2);
+        assert!(taken.iter().all(|mail| mail.connected <= mail.taken));
+        assert!(sink.take().is_empty());
+    }
+}

@@ -243,3 +243,34 @@ fn projected(row: &Value, input: &Value) -> Value {
     let names = wanted.split(',').filter_map(|name| name_of(name.trim(), input).ok());
     names.filter_map(|name| Some((name.to_owned(), row.get(name)?.clone()))).collect::<Map<_, _>>().into()
 }
+
+#[cfg(test)]
+mod tests {
+    use parceltrack::aws::InvoiceTable;
+    use parceltrack::domain::Timestamp;
+    use parceltrack::ports::RelayInvoices as _;
+    use serde_json::json;
+    use uuid::Uuid;
+
+    use crate::{Aws, clients};
+
+    #[tokio::test]
+    async fn due_invoices_come_in_their_order_page_after_page_and_those_of_other_shards_never() {
+        let aws = Aws::default();
+        for due in (1..=150_u32).rev() {
+            for shard in [3, 4] {
+                let id = Uuid::from_u64_pair(shard, due.into()).to_string();
+                let (shard, due) = (shard.to_string(), due.to_string());
+                let row = json!({"invoiceId": {"S": id}, "dueShard": {"N": shard}, "due": {"N": due}});
+                aws.put("invoices", row).unwrap();
+            }
+        }
+        let table = InvoiceTable::new(clients(aws).dynamodb(), "invoices".to_owned());
+        let now = Timestamp::from_millis(130);
+        let first = table.due_page(3, now, None).await.unwrap();
+        let second = table.due_page(3, now, first.invoices.last().copied()).await.unwrap();
+        assert_eq!((first.more, second.more), (true, false));
+        let due: Vec<i64> = [first, second].iter().flat_map(|page| &page.invoices).map(|it| it.due.millis()).collect();
+        assert_eq!(due, (1..=130).collect::<Vec<_>>());
+    }
+}

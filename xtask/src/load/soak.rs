@@ -112,8 +112,8 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     }
     println!("\n{orders} orders in {:.0} s, each mailed", begin.elapsed().as_secs_f64());
     println!("\n|  | first third | last third |\n|---|---|---|");
-    let mut growth = api.judge()?;
-    growth.extend(worker.judge()?);
+    let mut growth = judge(api.name, &api.looks)?;
+    growth.extend(judge(worker.name, &worker.looks)?);
     ensure!(growth.is_empty(), "grown: {}", growth.join(", "));
     println!("\nNothing has grown.");
     Ok(())
@@ -125,10 +125,10 @@ impl Watched {
         let used = processor_time.saturating_sub(self.processor_time);
         self.processor_time = processor_time;
         self.looks.push(Look {
-            resident: self.process.memory()?.resident as f64 / 1024.0 / 1024.0,
-            descriptors: self.process.descriptors()? as f64,
+            resident: f64::from(u32::try_from(self.process.memory()?.resident / 1024)?) / 1024.0,
+            descriptors: f64::from(u32::try_from(self.process.descriptors()?)?),
             median: std::mem::take(&mut self.took).median().as_secs_f64() * 1000.0,
-            processor: used.as_secs_f64() * 1000.0 / orders.max(1) as f64,
+            processor: used.as_secs_f64() * 1000.0 / f64::from(u32::try_from(orders.max(1))?),
         });
         Ok(())
     }
@@ -141,34 +141,69 @@ impl Watched {
             )
         })
     }
+}
 
-    /// Prints the medians of the first third and the last, and says what has grown.
-    fn judge(&self) -> Result<Vec<String>> {
-        let steady = &self.looks[WARM_UP.max(self.looks.len() / 10).min(self.looks.len())..];
-        let third = steady.len() / 3;
-        ensure!(third > 0, "too few samples to compare");
-        let (first, last) = (&steady[..third], &steady[steady.len() - third..]);
-        let kinds: [(&str, fn(&Look) -> f64, fn(f64) -> f64); 4] = [
-            ("memory, MB", |look| look.resident, |before| before * GROWTH),
-            ("open descriptors", |look| look.descriptors, |before| before + DESCRIPTORS),
-            ("p50, ms", |look| look.median, |before| before * GROWTH),
-            ("processor time of an order, ms", |look| look.processor, |before| before * GROWTH),
-        ];
-        let mut grown = Vec::new();
-        for (kind, value, allowed) in kinds {
-            let [before, after] = [first, last].map(|looks| median(looks.iter().map(value)));
-            let (before, after) = (before.context("no sample")?, after.context("no sample")?);
-            println!("| {}: {kind} | {before:.1} | {after:.1} |", self.name);
-            if after > allowed(before) {
-                grown.push(format!("{}: {kind}", self.name));
-            }
+/// One thing that must not grow.
+struct Kind {
+    name: &'static str,
+    of: fn(&Look) -> f64,
+    /// How much there may be in the last third, after so much in the first.
+    allowed: fn(f64) -> f64,
+}
+
+const KINDS: [Kind; 4] = [
+    Kind { name: "memory, MB", of: |look| look.resident, allowed: |before| before * GROWTH },
+    Kind { name: "open descriptors", of: |look| look.descriptors, allowed: |before| before + DESCRIPTORS },
+    Kind { name: "p50, ms", of: |look| look.median, allowed: |before| before * GROWTH },
+    Kind { name: "processor time of an order, ms", of: |look| look.processor, allowed: |before| before * GROWTH },
+];
+
+/// Prints the medians of the first third and the last, and says what has grown.
+fn judge(name: &str, looks: &[Look]) -> Result<Vec<String>> {
+    let steady = looks.get(WARM_UP.max(looks.len() / 10)..).unwrap_or_default();
+    let third = steady.len() / 3;
+    let (first, last) = (&steady[..third], &steady[steady.len() - third..]);
+    let mut grown = Vec::new();
+    for Kind { name: kind, of, allowed } in KINDS {
+        let [before, after] = [first, last].map(|looks| median(looks.iter().map(of)));
+        let (before, after) = before.zip(after).context("too few samples to compare")?;
+        println!("| {name}: {kind} | {before:.1} | {after:.1} |");
+        if after > allowed(before) {
+            grown.push(format!("{name}: {kind}"));
         }
-        Ok(grown)
     }
+    Ok(grown)
 }
 
 fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     values.get(values.len().saturating_sub(1) / 2).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn looks(resident: impl Fn(u32) -> f64, descriptors: impl Fn(u32) -> f64) -> Vec<Look> {
+        let look = |at| Look { resident: resident(at), descriptors: descriptors(at), median: 1.5, processor: 2.5 };
+        (0..60).map(look).collect()
+    }
+
+    #[test]
+    fn what_stays_as_it_is_has_not_grown_and_the_warm_up_does_not_count() {
+        let warming_up = looks(|at| if at < 6 { 2.0 } else { 10.0 }, |_| 11.0);
+        assert_eq!(judge("api", &warming_up).unwrap(), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn memory_that_leaks_and_connections_that_stay_open_are_named() {
+        let leaking = looks(|at| 10.0 + f64::from(at) * 0.1, |at| 11.0 + f64::from(at / 10));
+        assert_eq!(judge("api", &leaking).unwrap(), ["api: memory, MB", "api: open descriptors"]);
+    }
+
+    #[test]
+    fn a_run_that_is_too_short_says_nothing() {
+        assert!(judge("api", &looks(|_| 10.0, |_| 11.0)[..5]).is_err());
+    }
 }

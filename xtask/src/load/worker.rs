@@ -64,8 +64,8 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
             ensure!((1..=10).contains(&batch), "the queue hands out 1 to 10");
             let before = worker.processor_time()?;
             let took = work(&surroundings, &worker, &tickets, batch).await?;
-            let each = worker.processor_time()?.saturating_sub(before).as_secs_f64() / tickets.len() as f64;
-            let rate = tickets.len() as f64 / took.as_secs_f64();
+            let each = worker.processor_time()?.saturating_sub(before).as_secs_f64() / f64::from(arguments.invoices);
+            let rate = f64::from(arguments.invoices) / took.as_secs_f64();
             println!("| {} | {batch} | {rate:.0} | {:.2} ms | {:.0} |", provider.setting(), each * 1000.0, 1.0 / each);
         }
         by_smtp = Some(worker);
