@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use axum::Router;
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use http::{HeaderMap, StatusCode};
 use reqwest::Client;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
@@ -23,14 +23,12 @@ pub struct CountedAws {
 }
 
 /// What one call came to.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
     /// Rows that the answer has.
     pub rows: usize,
     /// The answer's size, in bytes.
     pub bytes: usize,
-    /// Capacity units of DynamoDB, as that AWS counts them; zero for other services.
-    pub units: f64,
     /// How long that AWS took.
     pub took: Duration,
 }
@@ -86,9 +84,6 @@ impl Upstream {
         let (parts, body) = request.into_parts();
         let body = axum::body::to_bytes(body, usize::MAX).await?;
         let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
-        let of_dynamodb =
-            parts.headers.get("x-amz-target").is_some_and(|target| target.as_bytes().starts_with(b"DynamoDB"));
-        let body = if of_dynamodb { asking_for_units(&body)? } else { body };
         let begin = Instant::now();
         let answer = self
             .client
@@ -100,8 +95,7 @@ impl Upstream {
         let (status, headers) = (answer.status(), passed_on(answer.headers().clone()));
         let body = answer.bytes().await?;
         let took = begin.elapsed();
-        let (rows, units) = if of_dynamodb { rows_and_units(&body) } else { (0, 0.0) };
-        let work = Work { rows, bytes: body.len(), units, took };
+        let work = Work { rows: rows(&body), bytes: body.len(), took };
         self.done.lock().unwrap_or_else(PoisonError::into_inner).push(work);
         Ok((status, headers, Body::from(body)).into_response())
     }
@@ -115,21 +109,12 @@ fn passed_on(mut headers: HeaderMap) -> HeaderMap {
     headers
 }
 
-fn asking_for_units(body: &[u8]) -> Result<Bytes> {
-    let mut input: Value = serde_json::from_slice(body)?;
-    input["ReturnConsumedCapacity"] = json!("TOTAL");
-    Ok(serde_json::to_vec(&input)?.into())
-}
-
-fn rows_and_units(body: &[u8]) -> (usize, f64) {
+/// The rows in an answer of DynamoDB; those of other services have none.
+fn rows(body: &[u8]) -> usize {
     let answer: Value = serde_json::from_slice(body).unwrap_or_default();
     let one = usize::from(answer["Item"].is_object() || answer["Attributes"].is_object());
     let listed = answer["Items"].as_array().map_or(0, Vec::len);
-    let responses = answer["Responses"].as_object().into_iter().flat_map(|tables| tables.values());
-    let of_batch: usize = responses.filter_map(Value::as_array).map(Vec::len).sum();
-    let units = match &answer["ConsumedCapacity"] {
-        Value::Array(tables) => tables.iter().filter_map(|table| table["CapacityUnits"].as_f64()).sum(),
-        table => table["CapacityUnits"].as_f64().unwrap_or_default(),
-    };
-    (one + listed + of_batch, units)
+    let tables = answer["Responses"].as_object().into_iter().flat_map(|tables| tables.values());
+    let of_batch: usize = tables.filter_map(Value::as_array).map(Vec::len).sum();
+    one + listed + of_batch
 }
