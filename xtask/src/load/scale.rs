@@ -126,7 +126,7 @@ async fn measure(arguments: &Arguments, stack: &StackAddresses, programs: &Path)
             "{kind} asks for more where there is more: {smallest}; {largest}"
         );
     }
-    println!("No request asks for more where there is more.");
+    println!("No request that was answered asks for more where there is more.");
     Ok(())
 }
 
