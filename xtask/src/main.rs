@@ -55,7 +55,7 @@ enum Command {
     Openapi,
     /// What users feel and pay for, measured beside what they would use instead; writes docs/performance.md
     Bench(bench::Arguments),
-    /// What it takes: the worker at full speed, tables of any size, the relay after an outage, an hour at a steady rate
+    /// What it takes: the worker at full speed, tables of any size, the relay after an outage, half an hour at a steady rate
     #[command(subcommand)]
     Load(load::Command),
     /// How many instructions the busiest paths take, against what was accepted; Linux only

@@ -48,7 +48,7 @@ const PAGE: usize = 20;
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// Parcels of one owner, smallest first; the table grows from one to the next
-    #[arg(long, value_delimiter = ',', default_values_t = [100, 10_000, 100_000])]
+    #[arg(long, value_delimiter = ',', default_values_t = [100, 10_000, 20_000])]
     parcels: Vec<usize>,
     #[command(flatten)]
     programs: Programs,
