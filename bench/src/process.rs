@@ -65,6 +65,14 @@ impl Process {
         self.runtime.invoke(event).await
     }
 
+    /// The same, with another time limit than ten seconds, as it is told.
+    ///
+    /// # Errors
+    /// As for [`Process::invoke`].
+    pub async fn invoke_within(&self, event: &Value, limit: Duration) -> Result<Invocation> {
+        self.runtime.invoke_within(event, limit).await
+    }
+
     /// What it has in RAM, as Linux tells it.
     pub fn memory(&self) -> Result<Memory> {
         let id = self.child.id().context("the process has ended")?;
@@ -75,6 +83,13 @@ impl Process {
             Ok(kibibytes * 1024)
         };
         Ok(Memory { resident: bytes("VmRSS")?, peak: bytes("VmHWM")? })
+    }
+
+    /// How many files and connections it has open.
+    pub fn descriptors(&self) -> Result<usize> {
+        let id = self.child.id().context("the process has ended")?;
+        let open = fs::read_dir(format!("/proc/{id}/fd")).context("descriptors are counted in Linux's /proc")?;
+        Ok(open.count())
     }
 
     /// For how long it has had a processor since its start, all threads together. Unlike the time on the clock, that does

@@ -47,6 +47,7 @@ pub struct Invocation {
 
 struct Pending {
     event: Bytes,
+    limit: Duration,
     done: oneshot::Sender<Result<Invocation, String>>,
 }
 
@@ -102,9 +103,17 @@ impl RuntimeApi {
     /// # Errors
     /// If the function answers with an error, or not at all.
     pub async fn invoke(&self, event: &Value) -> Result<Invocation> {
+        self.invoke_within(event, TIME_LIMIT).await
+    }
+
+    /// The same, with another time limit than ten seconds, as it is told.
+    ///
+    /// # Errors
+    /// As for [`RuntimeApi::invoke`].
+    pub async fn invoke_within(&self, event: &Value, limit: Duration) -> Result<Invocation> {
         let (done, outcome) = oneshot::channel();
         let event = Bytes::from(serde_json::to_vec(event)?);
-        self.events.send(Pending { event, done }).await.ok().context("the Runtime API has stopped")?;
+        self.events.send(Pending { event, limit, done }).await.ok().context("the Runtime API has stopped")?;
         let outcome = tokio::time::timeout(PATIENCE, outcome).await.context("the function never answered")?;
         match outcome.context("the function's answer got lost")? {
             Ok(invocation) => Ok(invocation),
@@ -123,10 +132,10 @@ async fn next(State(desk): State<Arc<Desk>>) -> Response {
     if let Some(ready) = desk.ready.lock().unwrap_or_else(PoisonError::into_inner).take() {
         ready.send(Instant::now()).ok();
     }
-    let Some(Pending { event, done }) = desk.events.lock().await.recv().await else {
+    let Some(Pending { event, limit, done }) = desk.events.lock().await.recv().await else {
         return StatusCode::GONE.into_response();
     };
-    let deadline = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default() + TIME_LIMIT;
+    let deadline = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default() + limit;
     let headers = [
         ("content-type", "application/json".to_owned()),
         ("lambda-runtime-aws-request-id", Uuid::new_v4().to_string()),

@@ -5,7 +5,6 @@ mod equality;
 mod packages;
 mod report;
 mod rounds;
-mod samples;
 
 use anyhow::Result;
 use bench::Aws;

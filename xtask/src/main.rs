@@ -1,4 +1,4 @@
-//! The developer's commands: `cargo xtask up`, `smoke`, `drill`, `chaos`, `rush`, `sam-local`, `bench`, `test`.
+//! The developer's commands: `cargo xtask up`, `smoke`, `drill`, `chaos`, `rush`, `sam-local`, `bench`, `load`, `test`.
 
 #![allow(clippy::print_stdout, reason = "a command line speaks through its output")]
 
@@ -11,9 +11,11 @@ mod glibc;
 mod instructions;
 mod interrupt;
 mod invoice;
+mod load;
 mod openapi;
 mod rush;
 mod sam_local;
+mod samples;
 mod smoke;
 mod target;
 mod template;
@@ -53,6 +55,9 @@ enum Command {
     Openapi,
     /// What users feel and pay for, measured beside what they would use instead; writes docs/performance.md
     Bench(bench::Arguments),
+    /// What it takes: the worker at full speed, tables of any size, the relay after an outage, half an hour at a steady rate
+    #[command(subcommand)]
+    Load(load::Command),
     /// How many instructions the busiest paths take, against what was accepted; Linux only
     Instructions(instructions::Arguments),
     /// Every test there is
@@ -71,6 +76,7 @@ async fn main() -> ExitCode {
         Command::Invoice(arguments) => invoice::run(&arguments).await,
         Command::Openapi => openapi::run(),
         Command::Bench(arguments) => bench::run(&arguments).await,
+        Command::Load(command) => load::run(&command).await,
         Command::Instructions(arguments) => instructions::run(&arguments).await,
         Command::Test(arguments) => checks::run(&arguments).await,
     };

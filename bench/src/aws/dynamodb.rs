@@ -105,26 +105,44 @@ impl Tables {
         Ok(json!({"Responses": responses, "UnprocessedKeys": {}}))
     }
 
-    /// In the order of the attribute that the index sorts by, which the condition names or `createdKey` is.
+    /// In the order of the attribute that the index sorts by.
     fn query(&self, input: &Value) -> Result<Value, Refused> {
         let table = text(&input["TableName"])?;
         let condition = text(&input["KeyConditionExpression"])?;
+        // The partition comes first, in the condition as in an index, and is quickly compared.
+        let partition = condition.split(" AND ").next().and_then(|first| first.split_once(" = "));
+        let (name, value) = partition.ok_or(Refused::Unreadable)?;
+        let (name, value) = (name_of(name, input)?, &input["ExpressionAttributeValues"][value]);
         let mut found = Vec::new();
         for row in self.rows.get(table).into_iter().flat_map(Rows::values) {
-            if holds(condition, row, input)? {
+            if row[name] == *value && holds(condition, row, input)? {
                 found.push(row);
             }
         }
-        found.sort_by(|left, right| {
-            order(left.get("createdKey"), right.get("createdKey")).unwrap_or(std::cmp::Ordering::Equal)
-        });
+        let sort_key = if input["IndexName"] == "by-due" { "due" } else { "createdKey" };
+        found
+            .sort_by(|left, right| order(left.get(sort_key), right.get(sort_key)).unwrap_or(std::cmp::Ordering::Equal));
         if input["ScanIndexForward"] == false {
             found.reverse();
+        }
+        if let Some(start) = input.get("ExclusiveStartKey") {
+            let start = key(table, start)?;
+            let mut before = 0;
+            for row in &found {
+                before += 1;
+                if key(table, row)? == start {
+                    break;
+                }
+            }
+            found.drain(..before);
         }
         let limit = input["Limit"].as_u64().and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
         let more = found.len() > limit;
         found.truncate(limit);
-        let mut output = json!({"Items": found, "Count": found.len(), "ScannedCount": found.len()});
+        let mut output = json!({"Count": found.len(), "ScannedCount": found.len()});
+        if input["Select"] != "COUNT" {
+            output["Items"] = json!(found);
+        }
         if let Some(last) = found.last().filter(|_| more) {
             output["LastEvaluatedKey"] = key(table, last)?;
         }
@@ -224,4 +242,35 @@ fn projected(row: &Value, input: &Value) -> Value {
     let Some(wanted) = input["ProjectionExpression"].as_str() else { return row.clone() };
     let names = wanted.split(',').filter_map(|name| name_of(name.trim(), input).ok());
     names.filter_map(|name| Some((name.to_owned(), row.get(name)?.clone()))).collect::<Map<_, _>>().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use parceltrack::aws::InvoiceTable;
+    use parceltrack::domain::Timestamp;
+    use parceltrack::ports::RelayInvoices as _;
+    use serde_json::json;
+    use uuid::Uuid;
+
+    use crate::{Aws, clients};
+
+    #[tokio::test]
+    async fn due_invoices_come_in_their_order_page_after_page_and_those_of_other_shards_never() {
+        let aws = Aws::default();
+        for due in (1..=150_u32).rev() {
+            for shard in [3, 4] {
+                let id = Uuid::from_u64_pair(shard, due.into()).to_string();
+                let (shard, due) = (shard.to_string(), due.to_string());
+                let row = json!({"invoiceId": {"S": id}, "dueShard": {"N": shard}, "due": {"N": due}});
+                aws.put("invoices", row).unwrap();
+            }
+        }
+        let table = InvoiceTable::new(clients(aws).dynamodb(), "invoices".to_owned());
+        let now = Timestamp::from_millis(130);
+        let first = table.due_page(3, now, None).await.unwrap();
+        let second = table.due_page(3, now, first.invoices.last().copied()).await.unwrap();
+        assert_eq!((first.more, second.more), (true, false));
+        let due: Vec<i64> = [first, second].iter().flat_map(|page| &page.invoices).map(|it| it.due.millis()).collect();
+        assert_eq!(due, (1..=130).collect::<Vec<_>>());
+    }
 }

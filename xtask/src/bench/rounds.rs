@@ -11,7 +11,7 @@ use local_stack::Progress;
 use serde_json::{Value, json};
 
 use super::contestants::{API, Contestant, FLOOR, PYTHON, named};
-use super::samples::Samples;
+use crate::samples::Samples;
 
 /// The table of invoices, in the AWS that is measured with.
 const INVOICES: &str = "invoices";

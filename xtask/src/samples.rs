@@ -4,24 +4,24 @@ use std::time::Duration;
 
 /// Times of the same thing.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Samples(Vec<Duration>);
+pub(crate) struct Samples(Vec<Duration>);
 
 impl Samples {
-    pub(super) fn add(&mut self, sample: Duration) {
+    pub(crate) fn add(&mut self, sample: Duration) {
         self.0.push(sample);
     }
 
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.0.len()
     }
 
     /// The middle one; zero if there is none.
-    pub(super) fn median(&self) -> Duration {
+    pub(crate) fn median(&self) -> Duration {
         self.percentile(50)
     }
 
     /// The one that so many per cent do not exceed (nearest rank).
-    pub(super) fn percentile(&self, percent: usize) -> Duration {
+    pub(crate) fn percentile(&self, percent: usize) -> Duration {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
         let rank = (sorted.len() * percent).div_ceil(100);
