@@ -76,6 +76,7 @@ def test_a_merchant_makes_a_webhook_sees_its_secret_once_and_what_is_delivered(s
     page.get_by_role("button", name="Copy", exact=True).click()
     assert page.evaluate("navigator.clipboard.readText()").startswith("whsec_")
     page.get_by_role("button", name="I have kept it").click()
+    expect(secret).to_be_empty()
     assert "whsec_" not in page.content()
 
     ours = card(page, receiver.url)

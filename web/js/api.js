@@ -79,7 +79,7 @@ export function connect(base, holder) {
     resendInvoice: (id) => call("POST", `/api/invoices/${part(id)}/resend`),
     correctEmail: (id, email) => call("PUT", `/api/invoices/${part(id)}/email`, { body: { email } }),
     failedInvoices: (query, signal) => list("invoices", "/api/invoices", { status: "Failed", ...query }, signal),
-    me: () => call("GET", "/api/me"),
+    me: (signal) => call("GET", "/api/me", { signal }),
     queue: (signal) => call("GET", "/api/queue", { signal }),
     queueHistory: (signal) => call("GET", "/api/queue/history", { signal }),
     webhooks: (owner, signal) => list("webhooks", "/api/webhooks", { owner }, signal),

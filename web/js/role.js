@@ -1,22 +1,24 @@
 // Guarantee: what is for operators is shown to operators only, and to them also if the API was away when the page began.
 
-const PAUSE_MS = 10_000;
+/** Returns what asks, turn by turn until it is told: shows `data-for="operator"` to an operator, and calls `also` then. */
+export function roleOf(api, also = () => {}) {
+  let known = false;
 
-/** Shows everything marked `data-for="operator"` to an operator, and calls `also` then. */
-export async function showRole(api, also = () => {}) {
-  const me = await persistently(() => api.me());
-  if (me?.role !== "operator") return;
-  for (const part of document.querySelectorAll("[data-for=operator]")) part.hidden = false;
-  also();
-}
+  return async function read(signal) {
+    if (known) return;
+    const role = await roleNow(signal);
+    known = true;
+    if (role !== "operator") return;
+    for (const part of document.querySelectorAll("[data-for=operator]")) part.hidden = false;
+    also();
+  };
 
-async function persistently(call) {
-  for (;;) {
+  async function roleNow(signal) {
     try {
-      return await call();
+      return (await api.me(signal)).role;
     } catch (error) {
       if (error.lasting) return null;
+      throw error;
     }
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
 }

@@ -3,7 +3,7 @@
 import { announce, badge, byId, element, fill, setAttribute, setBadge, setText } from "../dom.js";
 import { faceOf, showFace } from "../face.js";
 import { live } from "../live.js";
-import { showRole } from "../role.js";
+import { roleOf } from "../role.js";
 import { start } from "../shell.js";
 import { showTimeline } from "../timeline.js";
 import { parcelBadge, when } from "../words.js";
@@ -23,7 +23,7 @@ start(({ api, changeKey }) => {
     return showFace(UNKNOWN);
   }
 
-  showRole(api);
+  const readRole = roleOf(api);
   const refresh = () => polling.refresh();
   const cancel = cancelling(api, (parcel) => {
     show(parcel);
@@ -35,6 +35,7 @@ start(({ api, changeKey }) => {
   async function turn(signal) {
     show(await api.parcel(number, signal));
     await invoice.read(signal);
+    await readRole(signal);
   }
 
   function show(parcel) {

@@ -4,6 +4,7 @@ import { announce, byId, setText } from "../dom.js";
 import { faceOf, showFace } from "../face.js";
 import { live } from "../live.js";
 import { everySecond } from "../poll.js";
+import { roleOf } from "../role.js";
 import { count, isWaiting } from "../words.js";
 import { filter } from "./filter.js";
 import { createRow } from "./row.js";
@@ -16,7 +17,7 @@ const INVOICES_PER_TURN = 5;
 const EMPTY = { icon: "box", title: "No parcels yet", text: "The first one you create shows up here." };
 const NOTHING = { icon: "search", title: "No parcel matches", text: "A search looks at the beginning of names and references, and at whole tracking numbers.", label: "Show all parcels" };
 
-/** Starts the list; returns `add`, for a parcel that was just created here, and `offerOwner`, for an operator. */
+/** Starts the list; returns `add`, for a parcel that was just created here. */
 export function parcelList(api, changeKey) {
   const list = byId("rows");
   const older = byId("older");
@@ -38,10 +39,14 @@ export function parcelList(api, changeKey) {
     polling.restart();
   });
 
+  // Whose parcels they are is a question for operators.
+  const readRole = roleOf(api, search.offerOwner);
+
   async function turn(signal) {
     await readNewest(signal);
     if (olderWanted && cursor) await readOlder(signal);
     await readInvoices(signal);
+    await readRole(signal);
   }
 
   // All that is shown, from the top: after a busy hour away, a first page alone would leave a hole in the list.
@@ -209,14 +214,12 @@ export function parcelList(api, changeKey) {
 
   const polling = live(turn, EVERY_MS, hearTurn);
 
-  function add(parcel) {
+  return function add(parcel) {
     own.set(parcel.id, parcel);
     hear(parcel);
     render();
     polling.refresh();
-  }
-
-  return { add, offerOwner: search.offerOwner };
+  };
 }
 
 const created = ({ createdAt }) => Date.parse(createdAt);

@@ -3,6 +3,7 @@
 import { announce, byId, setText, withDisabled } from "../dom.js";
 import { faceOf, showFace } from "../face.js";
 import { live } from "../live.js";
+import { roleOf } from "../role.js";
 import { webhookCard } from "./card.js";
 
 const EVERY_MS = 3000;
@@ -12,6 +13,7 @@ const EMPTY = { icon: "link", title: "No webhooks yet", text: "The first one you
 /** Starts the list; returns `add`, for a webhook that was just created here. */
 export function webhookList(api, owner, changeKey) {
   const cards = new Map(); // webhook id -> its card
+  const readRole = roleOf(api);
   let seen = false;
 
   async function turn(signal) {
@@ -20,6 +22,7 @@ export function webhookList(api, owner, changeKey) {
     for (const [id, card] of cards) if (!webhooks.some((webhook) => webhook.id === id)) drop(id, card);
     webhooks.forEach(show);
     for (const card of cards.values()) await card.readDeliveries(signal);
+    await readRole(signal);
   }
 
   function show(webhook) {

@@ -1,7 +1,6 @@
 // Guarantee: form, list and dialogs know of each other only through what is passed here.
 
 import { byId } from "../dom.js";
-import { showRole } from "../role.js";
 import { start } from "../shell.js";
 import { createForm } from "./create.js";
 import { webhookList } from "./list.js";
@@ -15,5 +14,4 @@ start(({ api, changeKey }) => {
     list.add(created);
     showSecret(created.secret);
   });
-  showRole(api);
 });

@@ -12,11 +12,16 @@ export function showSecret(secret, note = "") {
     setText(byId("copy-secret"), "Copied");
     announce("The secret is copied.");
   };
-  byId("close-secret").onclick = () => dialog.close();
-  dialog.onclose = () => {
+  const forget = () => {
     setText(byId("secret-text"), "");
     setText(byId("copy-secret"), "Copy");
     byId("copy-secret").onclick = null;
   };
+  byId("close-secret").onclick = () => {
+    forget();
+    dialog.close();
+  };
+  // By Escape as well.
+  dialog.onclose = forget;
   dialog.showModal();
 }
