@@ -59,7 +59,7 @@ export function deliveryList(api, owner, { element: details, refresh, say }) {
     const status = badge(deliveryBadge({ status: "Pending" })), title = element("span"), note = element("p", { class: "note" });
     const again = element("button", { class: "quiet", type: "button" }, icon("again"), "Send again", element("span", { class: "sr" }));
     const attempts = element("ol", { class: "attempts", role: "list" });
-    const story = element("details", {}, element("summary", {}, "Attempts"), attempts);
+    const story = element("details", {}, element("summary", {}, chevron(), "Attempts"), attempts);
     const row = element("li", { class: "delivery" }, element("p", { class: "line" }, title, status), note, story, again);
     let shown = "";
 
@@ -92,6 +92,12 @@ export function deliveryList(api, owner, { element: details, refresh, say }) {
   }
 
   return { read, show: (news) => (webhook = news) };
+}
+
+function chevron() {
+  const made = icon("chevron");
+  made.classList.add("chevron");
+  return made;
 }
 
 function attemptRow(attempt) {
