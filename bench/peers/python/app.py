@@ -85,11 +85,15 @@ class Problem(Exception):
 
 @app.exception_handler(Problem)
 def problem(error: Problem) -> Response:
-    body = error.body | {"requestId": app.current_event.request_context.request_id} | error.more
+    body = error.body | {"requestId": request_id()} | error.more
     headers = {"WWW-Authenticate": 'Bearer realm="ParcelTrack"'} if error.status == 401 else {}
     if "invoiceId" in error.more:
         headers["Location"] = f"/api/invoices/{error.more['invoiceId']}"
     return Response(error.status, "application/problem+json", json.dumps(body), headers)
+
+
+def request_id() -> str:
+    return app.current_event.request_context.request_id
 
 
 def now_millis() -> int:
@@ -242,7 +246,7 @@ def put_new(table: str, key: str, row: dict) -> dict:
 def write_parcel(owner: str, fields: dict) -> dict:
     now = now_millis()
     parcel_id = str(uuid.uuid4())
-    event = {"id": str(uuid.uuid4()), "status": "Created", "at": now, "recordedAt": now}
+    event = {"id": str(uuid.uuid4()), "status": "Created", "at": now, "recordedAt": now, "correlationId": request_id()}
     row = {"parcelId": parcel_id, "owner": owner, **fields, "status": "Created", "createdAt": now, "updatedAt": now}
     row["events"] = [event]
     row["createdKey"] = f"{now:013}#{parcel_id}"
@@ -425,6 +429,8 @@ def request_invoice(parcel: str) -> Response:
         "attemptCount": 0,
         "linkSecret": str(uuid.uuid4()),
         "corrections": [],
+        "correlationId": request_id(),
+        "eventCount": 1,
         "retiredMessages": [],
         "handledLetters": [],
         "updatedAt": now,
@@ -456,7 +462,7 @@ def request_invoice(parcel: str) -> Response:
                 MessageAttributes={
                     "requestId": {
                         "DataType": "String",
-                        "StringValue": app.current_event.request_context.request_id,
+                        "StringValue": request_id(),
                     }
                 },
             )
