@@ -1,4 +1,4 @@
-//! A proxy before another AWS that keeps count of the work it is asked for.
+//! A proxy before tables elsewhere that keeps count of the work they are asked for.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -15,8 +15,10 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// Another AWS by way of a proxy on 127.0.0.1, which ends with this value.
-pub struct CountedAws {
+use crate::aws::{Aws, TARGET};
+
+/// Tables by way of a proxy on 127.0.0.1, which ends with this value. It counts what other services are asked as well.
+pub struct CountedTables {
     url: String,
     done: Arc<Mutex<Vec<Work>>>,
     server: JoinHandle<()>,
@@ -29,7 +31,7 @@ pub struct Work {
     pub rows: usize,
     /// The answer's size, in bytes.
     pub bytes: usize,
-    /// How long that AWS took.
+    /// How long it took.
     pub took: Duration,
 }
 
@@ -37,16 +39,17 @@ pub struct Work {
 struct Upstream {
     client: Client,
     url: String,
+    rest: Aws,
     done: Arc<Mutex<Vec<Work>>>,
 }
 
-impl CountedAws {
-    /// Stands before the AWS at this URL.
-    pub async fn start(url: &str) -> Result<Self> {
+impl CountedTables {
+    /// Stands before the DynamoDB at this URL. The rest of AWS is that in memory.
+    pub async fn start(url: &str, rest: Aws) -> Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.context("no free port")?;
         let address = listener.local_addr()?;
         let done: Arc<Mutex<Vec<Work>>> = Arc::default();
-        let upstream = Upstream { client: Client::new(), url: url.to_owned(), done: done.clone() };
+        let upstream = Upstream { client: Client::new(), url: url.to_owned(), rest, done: done.clone() };
         let routes = Router::new().fallback(pass).with_state(upstream);
         let server = tokio::spawn(async move {
             axum::serve(listener, routes).await.ok();
@@ -66,7 +69,7 @@ impl CountedAws {
     }
 }
 
-impl Drop for CountedAws {
+impl Drop for CountedTables {
     fn drop(&mut self) {
         self.server.abort();
     }
@@ -85,6 +88,12 @@ impl Upstream {
         let body = axum::body::to_bytes(body, usize::MAX).await?;
         let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
         let begin = Instant::now();
+        let header = |name| parts.headers.get(name).and_then(|value| value.to_str().ok());
+        if !header(TARGET).is_some_and(|target| target.starts_with("DynamoDB_")) {
+            let answer = self.rest.answer(parts.method.as_str(), parts.uri.path(), header, &body);
+            self.count(Work { rows: 0, bytes: answer.body.len(), took: begin.elapsed() });
+            return Ok(answer.into_response());
+        }
         let answer = self
             .client
             .request(parts.method, format!("{}{path}", self.url))
@@ -95,9 +104,12 @@ impl Upstream {
         let (status, headers) = (answer.status(), passed_on(answer.headers().clone()));
         let body = answer.bytes().await?;
         let took = begin.elapsed();
-        let work = Work { rows: rows(&body), bytes: body.len(), took };
-        self.done.lock().unwrap_or_else(PoisonError::into_inner).push(work);
+        self.count(Work { rows: rows(&body), bytes: body.len(), took });
         Ok((status, headers, Body::from(body)).into_response())
+    }
+
+    fn count(&self, work: Work) {
+        self.done.lock().unwrap_or_else(PoisonError::into_inner).push(work);
     }
 }
 
@@ -109,7 +121,7 @@ fn passed_on(mut headers: HeaderMap) -> HeaderMap {
     headers
 }
 
-/// The rows in an answer of DynamoDB; those of other services have none.
+/// The rows in an answer of DynamoDB.
 fn rows(body: &[u8]) -> usize {
     let answer: Value = serde_json::from_slice(body).unwrap_or_default();
     let one = usize::from(answer["Item"].is_object() || answer["Attributes"].is_object());

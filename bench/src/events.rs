@@ -1,9 +1,16 @@
 //! Events as AWS makes them, for the functions to work on.
 
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 /// A delivery of a mail, as SES tells of it.
 const DELIVERY: &str = include_str!("../../events/mail-events-delivery.json");
+
+/// Two changes of a parcel, as the table's stream tells of them.
+const CHANGES: &str = include_str!("../../events/domain-events-parcel.json");
+
+/// A batch of which the first message has a domain event, as the bus hands it on.
+const TOLD: &str = include_str!("../../events/webhook-fan-out-events.json");
 
 /// A schedule's event.
 const SCHEDULE: &str = include_str!("../../events/outbox-relay-schedule.json");
@@ -62,9 +69,9 @@ pub fn request(
     event
 }
 
-/// A batch of tickets, delivered by SQS for the first time.
+/// A batch of messages with these bodies, delivered by SQS for the first time.
 #[must_use]
-pub fn tickets(bodies: &[String]) -> Value {
+pub fn messages(bodies: &[String]) -> Value {
     let records: Vec<Value> = bodies
         .iter()
         .enumerate()
@@ -96,6 +103,24 @@ pub fn delivery(invoice: &str) -> Value {
     let mut event: Value = serde_json::from_str(DELIVERY).unwrap_or_default();
     event["detail"]["mail"]["tags"]["invoiceId"] = json!([invoice]);
     event
+}
+
+/// Two changes of a parcel, as the table's stream tells of them.
+#[must_use]
+pub fn changes() -> Value {
+    serde_json::from_str(CHANGES).unwrap_or_default()
+}
+
+/// A message of the bus: this owner's parcel of this number was created.
+#[must_use]
+pub fn parcel_created(owner: &str, number: u128) -> Value {
+    let batch: Value = serde_json::from_str(TOLD).unwrap_or_default();
+    let mut message: Value =
+        batch["Records"][0]["body"].as_str().and_then(|body| serde_json::from_str(body).ok()).unwrap_or_default();
+    message["detail"]["id"] = json!(Uuid::new_v4());
+    message["detail"]["owner"] = json!(owner);
+    message["detail"]["parcelId"] = json!(Uuid::from_u128(number));
+    messages(&[message.to_string()])
 }
 
 /// What a schedule hands to its function.

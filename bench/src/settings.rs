@@ -20,7 +20,7 @@ pub(crate) const TABLES: [(&str, &str, &[&str]); 10] = [
 ];
 
 /// The rest, apart from where AWS is.
-const OTHERS: [(&str, &str); 29] = [
+const OTHERS: [(&str, &str); 30] = [
     ("AWS_ACCESS_KEY_ID", "bench"),
     ("AWS_SECRET_ACCESS_KEY", "bench"),
     ("AWS_REGION", "ap-southeast-1"),
@@ -30,7 +30,9 @@ const OTHERS: [(&str, &str); 29] = [
     ("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "256"),
     ("AWS_LAMBDA_LOG_LEVEL", "INFO"),
     ("STACK_NAME", "bench"),
-    ("ENVIRONMENT", "production"),
+    // Endpoints of webhooks are on this machine.
+    ("ENVIRONMENT", "local"),
+    ("WEBHOOK_ALLOWED_PRIVATE", "127.0.0.1"),
     ("DOMAIN_EVENTS_BUS", "domain-events"),
     ("INVOICES_BUCKET", "invoices"),
     ("PROOFS_BUCKET", "proofs"),
@@ -51,6 +53,11 @@ const OTHERS: [(&str, &str); 29] = [
     ("WEBHOOK_LEASE_SECONDS", "45"),
     ("WEBHOOK_VISIBILITY_SECONDS", "90"),
 ];
+
+/// The tables of template.yaml: the variable that names each to the functions, and its name here.
+pub fn tables() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TABLES.into_iter().map(|(variable, name, _)| (variable, name))
+}
 
 /// No mail waits for its turn: what is measured is the work.
 const MAILS_PER_SECOND: &str = "100000";

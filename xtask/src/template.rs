@@ -38,6 +38,14 @@ pub(crate) async fn check(root: &Path) -> Result<()> {
     glibc::check_packages(&root.join(".aws-sam/build"))
 }
 
+/// The properties of a resource, as template.yaml says them.
+pub(crate) fn properties(root: &Path, resource: &str) -> Result<serde_yaml_ng::Value> {
+    let template = fs::read_to_string(root.join("template.yaml")).context("cannot read template.yaml")?;
+    let template: serde_yaml_ng::Value = serde_yaml_ng::from_str(&template)?;
+    let properties = template["Resources"][resource].get("Properties");
+    properties.cloned().with_context(|| format!("template.yaml has no {resource}"))
+}
+
 /// What CloudFormation makes of the template in this environment, as a file.
 async fn expanded(root: &Path, environment: &str) -> Result<PathBuf> {
     let python = virtual_environment(root, "deploy", &progress()).await?.join("bin/python");

@@ -1,4 +1,4 @@
-//! AWS in memory: tables, queues, buckets and mail, as far as the functions use them.
+//! AWS in memory: tables, queues, buckets, a bus and mail, as far as the functions use them.
 //!
 //! What it answers is what AWS would: a row read is a row that was written, and conditions of puts and keys are weighed
 //! ([`condition`]). Two things it does not do: it checks no signature, and of an update it keeps only plain assignments
@@ -27,7 +27,7 @@ use self::dynamodb::Tables;
 pub use self::in_process::clients;
 
 /// The header in which DynamoDB and SQS are told what to do.
-const TARGET: &str = "x-amz-target";
+pub(crate) const TARGET: &str = "x-amz-target";
 
 /// The header in which a call says to which trace it belongs. SQS hands it on with the message.
 const TRACE_HEADER: &str = "x-amzn-trace-id";
@@ -64,6 +64,12 @@ impl Answer {
     fn refusal(code: &str, mut details: Value) -> Self {
         details["__type"] = json!(code);
         Self::json(StatusCode::BAD_REQUEST, &details)
+    }
+}
+
+impl IntoResponse for Answer {
+    fn into_response(self) -> Response {
+        (self.status, [(CONTENT_TYPE, self.content_type)], Body::from(self.body)).into_response()
     }
 }
 
@@ -152,6 +158,9 @@ impl Held {
         if let Some(operation) = target.strip_prefix("AmazonSQS.") {
             return (format!("SQS {operation}"), self.queue_answer(operation, body));
         }
+        if target == "AWSEvents.PutEvents" {
+            return ("EventBridge PutEvents".to_owned(), events_answer(body));
+        }
         if path == "/v2/email/outbound-emails" {
             let answer = Answer::json(StatusCode::OK, &json!({"MessageId": Uuid::new_v4().to_string()}));
             return ("SES SendEmail".to_owned(), answer);
@@ -169,6 +178,8 @@ impl Held {
             }
             "SendMessageBatch" => {
                 let entries = input["Entries"].as_array().cloned().unwrap_or_default();
+                let bodies = entries.iter().filter_map(|entry| entry["MessageBody"].as_str());
+                self.messages.extend(bodies.map(str::to_owned));
                 let sent: Vec<Value> = entries
                     .iter()
                     .map(|entry| json!({"Id": entry["Id"], "MessageId": Uuid::new_v4().to_string(), "MD5OfMessageBody": ""}))
@@ -187,6 +198,14 @@ impl Held {
     }
 }
 
+/// The bus takes every event.
+fn events_answer(body: &[u8]) -> Answer {
+    let input: Value = serde_json::from_slice(body).unwrap_or_default();
+    let entries = input["Entries"].as_array().into_iter().flatten();
+    let taken: Vec<Value> = entries.map(|_| json!({"EventId": Uuid::new_v4().to_string()})).collect();
+    Answer::json(StatusCode::OK, &json!({"FailedEntryCount": 0, "Entries": taken}))
+}
+
 /// Listens on a free port for as long as the process lives, and returns the URL.
 pub async fn serve(aws: Aws) -> Result<String> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.context("no free port")?;
@@ -203,5 +222,5 @@ async fn pass(State(aws): State<Aws>, request: Request) -> Response {
     let body: Bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default();
     let header = |name| parts.headers.get(name).and_then(|value| value.to_str().ok());
     let answer = aws.answer(parts.method.as_str(), parts.uri.path(), header, &body);
-    (answer.status, [(CONTENT_TYPE, answer.content_type)], Body::from(answer.body)).into_response()
+    answer.into_response()
 }

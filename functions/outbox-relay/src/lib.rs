@@ -18,7 +18,7 @@ use serde::Serialize;
 const BATCH: usize = 10;
 
 /// The relay stops this long before Lambda would kill it; the next run goes on.
-const TIME_TO_STOP: Duration = Duration::from_secs(5);
+pub const TIME_TO_STOP: Duration = Duration::from_secs(5);
 
 /// When an invoice is looked at again whose ticket the queue did not take.
 const NEXT_RUN: Duration = Duration::from_secs(1);

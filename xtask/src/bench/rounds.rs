@@ -6,15 +6,16 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use bench::caller::KEY;
-use bench::{Aws, Invocation, Memory, Process, events};
+use bench::{Aws, Endpoint, Invocation, Memory, Process, events};
 use local_stack::Progress;
+use parceltrack::domain::OwnerId;
 use serde_json::{Value, json};
 
 use super::contestants::{API, Contestant, FLOOR, PYTHON, named};
 use crate::samples::Samples;
 
-/// The table of invoices, in the AWS that is measured with.
-const INVOICES: &str = "invoices";
+/// The tables of what a relay looks for, in the AWS that is measured with.
+const DUE: [&str; 2] = ["invoices", "webhook-deliveries"];
 
 /// In milliseconds.
 const DAY: u64 = 24 * 60 * 60 * 1000;
@@ -73,16 +74,19 @@ impl Seen {
     }
 }
 
-/// What every process finds: parcels, invoices, a ticket, and the caller's key.
+/// What every process finds: parcels, invoices, a webhook and a delivery to it, tickets of both, and the caller's key.
 pub(super) struct Prepared {
     tables: Aws,
+    endpoint: Endpoint,
     parcels: Vec<Value>,
     ticket: String,
     invoice: String,
+    webhook_ticket: String,
 }
 
-/// Lets the API make them. The invoices are not due for a day, so that the relay finds the same whenever it looks.
+/// Lets the functions make them. Nothing is due for a day, so that the relays find the same whenever they look.
 pub(super) async fn prepare(aws: &Aws, contestants: &[Contestant]) -> Result<Prepared> {
+    let endpoint = Endpoint::start().await?;
     let process = named(contestants, API).start().await?;
     aws.take_messages();
     let mut parcels = Vec::new();
@@ -93,14 +97,22 @@ pub(super) async fn prepare(aws: &Aws, contestants: &[Contestant]) -> Result<Pre
         invoice = text(&body(&answer)?["id"])?;
         parcels.push(parcel);
     }
-    process.stop().await?;
-    for mut invoice in aws.rows(INVOICES) {
-        let due = invoice["due"]["N"].as_str().context("an invoice that is not due")?.parse::<u64>()? + DAY;
-        invoice["due"] = json!({"N": due.to_string()});
-        aws.put(INVOICES, invoice)?;
-    }
     let ticket = aws.take_messages().pop().context("no ticket was sent")?;
-    Ok(Prepared { tables: aws.snapshot(), parcels, ticket, invoice })
+    let answer = process.invoke(&registration(&endpoint.url())).await?.answer;
+    ensure!(answer["statusCode"] == 201, "no webhook: {answer}");
+    process.stop().await?;
+    let fan_out = named(contestants, "webhook-fan-out").start().await?;
+    fan_out.invoke(&parcel_created(0)).await?;
+    fan_out.stop().await?;
+    let webhook_ticket = aws.take_messages().pop().context("no ticket of a delivery was sent")?;
+    for table in DUE {
+        for mut row in aws.rows(table) {
+            let due = row["due"]["N"].as_str().context("a row that is not due")?.parse::<u64>()? + DAY;
+            row["due"] = json!({"N": due.to_string()});
+            aws.put(table, row)?;
+        }
+    }
+    Ok(Prepared { tables: aws.snapshot(), endpoint, parcels, ticket, invoice, webhook_ticket })
 }
 
 /// Runs all rounds.
@@ -143,7 +155,7 @@ async fn one_start(aws: &Aws, prepared: &Prepared, contestant: &Contestant, warm
         }
         FLOOR => clock.repeat("hello", seen, &health(), warm, WARM_REQUESTS).await?,
         "invoice-worker" => {
-            let event = events::tickets(std::slice::from_ref(&prepared.ticket));
+            let event = events::messages(std::slice::from_ref(&prepared.ticket));
             clock.repeat("make and mail one invoice", seen, &event, warm, WARM_INVOICES).await?;
         }
         "mail-events" => {
@@ -151,6 +163,26 @@ async fn one_start(aws: &Aws, prepared: &Prepared, contestant: &Contestant, warm
             clock.repeat("note one delivery", seen, &event, warm, WARM_REQUESTS).await?;
         }
         "outbox-relay" => clock.repeat("look for due invoices", seen, &events::schedule(), warm, WARM_REQUESTS).await?,
+        "domain-events" => {
+            clock.repeat("tell the bus of two changes", seen, &events::changes(), warm, WARM_REQUESTS).await?;
+        }
+        "webhook-fan-out" => {
+            seen.first.add(clock.invoke(&parcel_created(1)).await?.took);
+            if warm {
+                let created: Vec<Value> = (2..).take(WARM_REQUESTS).map(parcel_created).collect();
+                clock.batch("make one delivery of an event", seen, &created, None).await?;
+            }
+        }
+        "webhook-worker" => {
+            let event = events::messages(std::slice::from_ref(&prepared.webhook_ticket));
+            prepared.endpoint.take_calls();
+            clock.repeat("call an endpoint", seen, &event, warm, WARM_REQUESTS).await?;
+            let (calls, tickets) = (prepared.endpoint.take_calls(), if warm { WARM_REQUESTS + 1 } else { 1 });
+            ensure!(calls == tickets, "{calls} calls of the endpoint for {tickets} tickets");
+        }
+        "webhook-relay" => {
+            clock.repeat("look for due deliveries", seen, &events::schedule(), warm, WARM_REQUESTS).await?;
+        }
         // It works for as long as it may, so there is nothing to time.
         _ => {}
     }
@@ -178,6 +210,8 @@ impl Stopwatch<'_> {
     async fn invoke(&self, event: &Value) -> Result<Timed> {
         self.aws.take_calls();
         let answer = self.process.invoke(event).await?;
+        let failures = answer.answer["batchItemFailures"].as_array();
+        ensure!(failures.is_none_or(Vec::is_empty), "a record was handed back: {}", answer.answer);
         let calls = self.aws.take_calls();
         let elsewhere: Duration = calls.iter().map(|call| call.answered.duration_since(call.arrived)).sum();
         let took = answer.took;
@@ -242,6 +276,17 @@ impl Stopwatch<'_> {
         self.batch("request an invoice", seen, &requests, Some(202)).await?;
         Ok(())
     }
+}
+
+/// A webhook at this URL that wants what [`parcel_created`] tells.
+fn registration(url: &str) -> Value {
+    let webhook = json!({"url": url, "eventTypes": ["ParcelCreated"], "contactEmail": "shop@example.com"});
+    events::request("POST", "/api/webhooks", "", KEY, &[], Some(&webhook))
+}
+
+/// What the fan-out hears of the caller's parcel of this number.
+fn parcel_created(number: u128) -> Value {
+    events::parcel_created(OwnerId::house().as_str(), number)
 }
 
 fn health() -> Value {

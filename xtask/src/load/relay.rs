@@ -5,11 +5,13 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use bench::events;
 use clap::Args;
+use outbox_relay::TIME_TO_STOP;
 use serde_json::json;
 
 use super::orders::order;
 use super::surroundings::{Programs, Surroundings};
-use crate::progress;
+use crate::template::properties;
+use crate::{progress, root};
 
 /// The table of invoices, in the AWS that is measured with.
 const INVOICES: &str = "invoices";
@@ -18,14 +20,8 @@ const INVOICES: &str = "invoices";
 /// <https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html>
 const MEGABYTES_OF_A_PROCESSOR: f64 = 1769.0;
 
-/// The relay's memory in template.yaml, in MB.
-const MEMORY: f64 = 256.0;
-
-/// Its time limit there, ...
-const TIME_LIMIT: Duration = Duration::from_secs(50);
-
-/// ... of which it sends tickets for so many seconds.
-const SENDS_FOR: f64 = 45.0;
+/// The relay in template.yaml.
+const RESOURCE: &str = "OutboxRelayFunction";
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -37,6 +33,10 @@ pub(crate) struct Arguments {
 }
 
 pub(super) async fn run(arguments: &Arguments) -> Result<()> {
+    let properties = properties(&root()?, RESOURCE)?;
+    let memory = properties["MemorySize"].as_f64().context("the relay's memory is no number")?;
+    let time_limit =
+        Duration::from_secs(properties["Timeout"].as_u64().context("the relay's time limit is no number")?);
     let surroundings = Surroundings::start(&arguments.programs).await?;
     let progress = progress();
     progress(&format!("Making {} invoices", arguments.due));
@@ -56,7 +56,7 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     let relay = surroundings.function("outbox-relay").await?;
     surroundings.aws.take_calls();
     let before = relay.processor_time()?;
-    let invocation = relay.invoke_within(&events::schedule(), TIME_LIMIT).await?;
+    let invocation = relay.invoke_within(&events::schedule(), time_limit).await?;
     let processor = relay.processor_time()?.saturating_sub(before).as_secs_f64();
     let calls = surroundings.aws.take_calls();
     let held: f64 = calls.iter().map(|call| (call.answered - call.arrived).as_secs_f64()).sum();
@@ -64,7 +64,7 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
 
     let sent = invocation.answer["sent"].as_f64().context("no report")?;
     let (took, each) = (invocation.took.as_secs_f64(), processor / sent);
-    let share = MEMORY / MEGABYTES_OF_A_PROCESSOR / each;
+    let share = memory / MEGABYTES_OF_A_PROCESSOR / each;
     println!("\n|  |  |\n|---|---|");
     println!("| tickets sent, of {} | {sent:.0} |", arguments.due);
     println!("| calls of AWS | {} |", calls.len());
@@ -72,7 +72,8 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     println!("| tickets a second on this machine, without AWS | {:.0} |", sent / (took - held));
     println!("| processor time of a ticket | {:.3} ms |", each * 1000.0);
     println!("| so many a second would fill one core | {:.0} |", 1.0 / each);
-    println!("| with {MEMORY} MB in Lambda, by processor time | {share:.0} |");
-    println!("| in a run, which sends for {SENDS_FOR} s | {:.0} |", share * SENDS_FOR);
+    println!("| with {memory} MB in Lambda, by processor time | {share:.0} |");
+    let sends_for = time_limit.saturating_sub(TIME_TO_STOP).as_secs_f64();
+    println!("| in a run, which sends for {sends_for} s | {:.0} |", share * sends_for);
     Ok(())
 }

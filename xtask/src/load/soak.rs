@@ -90,7 +90,7 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
         for took in [ordered.parcel_took, ordered.invoice_took, got.took, listed.took] {
             api.took.add(took);
         }
-        let answer = worker.process.invoke(&events::tickets(&surroundings.aws.take_messages())).await?;
+        let answer = worker.process.invoke(&events::messages(&surroundings.aws.take_messages())).await?;
         ensure!(
             answer.answer["batchItemFailures"].as_array().is_none_or(Vec::is_empty),
             "not mailed: {}",

@@ -82,7 +82,7 @@ async fn work(surroundings: &Surroundings, worker: &Process, tickets: &[String],
     surroundings.take_mails();
     let begin = Instant::now();
     for batch in tickets.chunks(batch) {
-        let answer = worker.invoke(&events::tickets(batch)).await?.answer;
+        let answer = worker.invoke(&events::messages(batch)).await?.answer;
         ensure!(answer["batchItemFailures"].as_array().is_none_or(Vec::is_empty), "not mailed: {answer}");
     }
     let took = begin.elapsed();
@@ -97,7 +97,7 @@ async fn stages(surroundings: &Surroundings, worker: &Process, tickets: &[String
     let mut count = 0;
     for ticket in tickets {
         surroundings.aws.take_calls();
-        let took = worker.invoke(&events::tickets(std::slice::from_ref(ticket))).await?.took;
+        let took = worker.invoke(&events::messages(std::slice::from_ref(ticket))).await?.took;
         let made = surroundings.aws.take_calls();
         let stored = made.iter().position(|call| call.name == "S3 PUT").context("no PDF was stored")?;
         let sent = surroundings.mail.take().pop().context("no mail was sent")?;
