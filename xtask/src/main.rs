@@ -13,6 +13,7 @@ mod interrupt;
 mod invoice;
 mod load;
 mod openapi;
+mod program;
 mod rush;
 mod sam_local;
 mod samples;

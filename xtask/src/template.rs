@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use local_stack::{REGION, virtual_environment};
 use tokio::process::Command;
 
-use crate::checks::StatusOk as _;
+use crate::program::StatusOk as _;
 use crate::{glibc, progress};
 
 /// The environments in AWS: each has a file in `deploy/parameters`.

@@ -9,13 +9,7 @@ use bench::{Process, settings};
 use local_stack::FUNCTIONS;
 
 use super::packages::Built;
-
-/// The least that a function can be.
-pub(super) const FLOOR: &str = "hello";
-/// The API.
-pub(super) const API: &str = "api";
-/// The same in Python.
-pub(super) const PYTHON: &str = "api in Python";
+use super::{FLOOR, PYTHON};
 
 /// A program that is measured.
 pub(super) struct Contestant {

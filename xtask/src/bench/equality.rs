@@ -7,8 +7,9 @@ use parceltrack::ports::DUE_SHARDS;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::contestants::{API, Contestant, PYTHON, named};
+use super::contestants::{Contestant, named};
 use super::rounds::body;
+use super::{API, PYTHON};
 
 /// The tables whose rows are compared. Powertools has its own form of idempotency records.
 const TABLES: [&str; 3] = ["parcels", "tracking-numbers", "invoices"];

@@ -10,8 +10,8 @@ use local_stack::{FUNCTIONS, Progress, virtual_environment};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use super::contestants::{FLOOR, PYTHON};
-use crate::checks::{StatusOk as _, cargo};
+use super::{FLOOR, PYTHON};
+use crate::program::{StatusOk as _, cargo};
 
 /// What a package for Python needs beside the code; the SDK and the runtime's client are in AWS's own images.
 const PYTHON_PACKAGES: [&str; 3] = ["aws_lambda_powertools", "jmespath", "typing_extensions.py"];

@@ -11,8 +11,8 @@ use local_stack::FUNCTIONS;
 use time::OffsetDateTime;
 
 use super::Arguments;
-use super::contestants::{API, FLOOR, PYTHON};
 use super::rounds::{Seen, Warm};
+use super::{API, FLOOR, PYTHON};
 
 const FILE: &str = "docs/performance.md";
 const BEGIN: &str = "<!-- written by cargo xtask bench: begin -->\n";

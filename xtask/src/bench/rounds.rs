@@ -11,7 +11,8 @@ use local_stack::Progress;
 use parceltrack::domain::OwnerId;
 use serde_json::{Value, json};
 
-use super::contestants::{API, Contestant, FLOOR, PYTHON, named};
+use super::contestants::{Contestant, named};
+use super::{API, FLOOR, PYTHON};
 use crate::samples::Samples;
 
 /// The tables of what a relay looks for, in the AWS that is measured with.

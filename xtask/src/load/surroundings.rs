@@ -7,7 +7,7 @@ use anyhow::Result;
 use bench::{Aws, MailSink, Process, caller, settings};
 use clap::Args;
 
-use crate::checks::{StatusOk as _, cargo};
+use crate::program::{StatusOk as _, cargo};
 use crate::{progress, root};
 
 /// The functions that are measured under load.

@@ -12,7 +12,7 @@ use reqwest::Client;
 use serde_json::{Map, Value, json};
 use tokio::process::{Child, Command};
 
-use crate::checks::{StatusOk as _, cargo};
+use crate::program::{StatusOk as _, cargo};
 use crate::template::properties;
 
 /// Released on 2026-10-23; MIT or Apache-2.0. A tool, not a dependency: nothing that goes to AWS knows of it.

@@ -1,0 +1,31 @@
+//! Other programs that the commands run.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Stdio;
+
+use anyhow::{Context, Result, ensure};
+use tokio::process::Command;
+
+/// The cargo that runs this.
+pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Command {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+    let mut command = Command::new(cargo);
+    command.args(arguments).current_dir(root);
+    command
+}
+
+pub(crate) trait StatusOk {
+    /// Runs it with our own output; an error says which program failed, since it has said why itself.
+    async fn status_ok(&mut self) -> Result<()>;
+}
+
+impl StatusOk for Command {
+    async fn status_ok(&mut self) -> Result<()> {
+        let program = self.as_std().get_program().to_string_lossy().into_owned();
+        self.stdin(Stdio::null()).kill_on_drop(true);
+        let status = self.status().await.with_context(|| format!("cannot run {program}"))?;
+        ensure!(status.success(), "{program} failed ({status}): see its messages above");
+        Ok(())
+    }
+}
