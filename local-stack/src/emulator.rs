@@ -27,8 +27,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(50);
 pub(crate) struct Emulator {
     url: String,
     process: u32,
-    pid_file: PathBuf,
-    log: PathBuf,
+    files: Files,
     lifeline: Option<ChildStdin>,
     exit: watch::Receiver<Option<String>>,
 }
@@ -68,8 +67,7 @@ impl Emulator {
         let process = child.id();
         fs::write(&files.pid, process.to_string())?;
         let lifeline = child.stdin.take();
-        let mut emulator =
-            Self { url, process, pid_file: files.pid, log: files.log, lifeline, exit: watch_exit(child) };
+        let mut emulator = Self { url, process, files, lifeline, exit: watch_exit(child) };
         emulator.wait_until_healthy().await?;
         Ok(emulator)
     }
@@ -85,7 +83,7 @@ impl Emulator {
             Ok(status) => status.clone().unwrap_or_default(),
             Err(_) => "lost".to_owned(),
         };
-        format!("the local AWS stopped by itself ({status}); its last words are in {}", self.log.display())
+        format!("the local AWS stopped by itself ({status}); its last words are in {}", self.files.log.display())
     }
 
     /// Lets the emulator save its state and end, with all functions.
@@ -110,7 +108,7 @@ impl Emulator {
             }
             sleep(LOOK_AGAIN).await;
         }
-        bail!("the local AWS does not answer after {} s; see {}", HEALTHY_WITHIN.as_secs(), self.log.display());
+        bail!("the local AWS does not answer after {} s; see {}", HEALTHY_WITHIN.as_secs(), self.files.log.display());
     }
 }
 
@@ -123,7 +121,8 @@ impl Drop for Emulator {
         }
         // Also after a crash of the emulator alone: its functions are still in the group.
         processes::kill_group(self.process);
-        fs::remove_file(&self.pid_file).ok();
+        fs::remove_file(&self.files.pid).ok();
+        fs::remove_dir_all(&self.files.temporary).ok();
     }
 }
 

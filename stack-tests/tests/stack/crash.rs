@@ -44,4 +44,5 @@ async fn an_invoice_whose_worker_was_killed_under_its_lease_is_mailed_by_the_nex
     let sent = stack.invoice(invoice_id).await;
     assert!(sent.updated_at.since(killed.updated_at) >= Duration::from_secs(30), "not before the lease was over");
     local.stop().await;
+    assert!(!directory.path().join("state/emulator/tmp").exists(), "the functions' unpacked code is worth nothing now");
 }
