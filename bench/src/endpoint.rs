@@ -1,8 +1,7 @@
-//! An endpoint of a webhook that takes everything at once.
+//! An endpoint of a webhook that takes everything at once, and remembers it.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use axum::Router;
@@ -15,7 +14,7 @@ use tokio::task::JoinHandle;
 /// An endpoint on 127.0.0.1. Ends with this value.
 pub struct Endpoint {
     address: SocketAddr,
-    calls: Arc<AtomicUsize>,
+    taken: Arc<Mutex<Vec<Bytes>>>,
     server: JoinHandle<()>,
 }
 
@@ -24,12 +23,12 @@ impl Endpoint {
     pub async fn start() -> Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.context("no free port")?;
         let address = listener.local_addr()?;
-        let calls: Arc<AtomicUsize> = Arc::default();
-        let routes = Router::new().fallback(take).with_state(calls.clone());
+        let taken: Arc<Mutex<Vec<Bytes>>> = Arc::default();
+        let routes = Router::new().fallback(take).with_state(taken.clone());
         let server = tokio::spawn(async move {
             axum::serve(listener, routes).await.ok();
         });
-        Ok(Self { address, calls, server })
+        Ok(Self { address, taken, server })
     }
 
     /// Where it is.
@@ -38,9 +37,9 @@ impl Endpoint {
         format!("http://{}/", self.address)
     }
 
-    /// Forgets the calls so far and returns how many there were.
-    pub fn take_calls(&self) -> usize {
-        self.calls.swap(0, Ordering::SeqCst)
+    /// The bodies of all requests so far, in the order in which they came.
+    pub fn taken(&self) -> Vec<Bytes> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -50,7 +49,7 @@ impl Drop for Endpoint {
     }
 }
 
-async fn take(State(calls): State<Arc<AtomicUsize>>, _: Bytes) -> StatusCode {
-    calls.fetch_add(1, Ordering::SeqCst);
+async fn take(State(taken): State<Arc<Mutex<Vec<Bytes>>>>, body: Bytes) -> StatusCode {
+    taken.lock().unwrap_or_else(PoisonError::into_inner).push(body);
     StatusCode::NO_CONTENT
 }

@@ -49,6 +49,7 @@ enum Method {
     Get,
     Post,
     Put,
+    Delete,
     Head,
     Options,
     Other(String),
@@ -64,6 +65,18 @@ enum Path {
     Track(Name),
     Link(String),
     Queue,
+    Webhooks,
+    Webhook(Name, Option<WebhookWord>),
+    Other(String),
+}
+
+#[derive(Arbitrary, Debug)]
+enum WebhookWord {
+    RotateSecret,
+    Enable,
+    Test,
+    Deliveries,
+    Resend,
     Other(String),
 }
 
@@ -121,6 +134,12 @@ enum Body {
     Address {
         email: String,
     },
+    Webhook {
+        url: String,
+        event_types: Vec<String>,
+        contact: String,
+    },
+    Since(String),
     Other(String),
 }
 
@@ -184,6 +203,19 @@ impl Word {
     }
 }
 
+impl WebhookWord {
+    fn text(&self) -> &str {
+        match self {
+            Self::RotateSecret => "rotate-secret",
+            Self::Enable => "enable",
+            Self::Test => "test",
+            Self::Deliveries => "deliveries",
+            Self::Resend => "resend",
+            Self::Other(text) => text,
+        }
+    }
+}
+
 impl Path {
     fn text(&self, known: &Known) -> String {
         match self {
@@ -195,6 +227,9 @@ impl Path {
             Self::Track(name) => format!("/api/track/{}", name.text(known)),
             Self::Link(link) => format!("/i/{link}"),
             Self::Queue => "/api/queue".to_owned(),
+            Self::Webhooks => "/api/webhooks".to_owned(),
+            Self::Webhook(id, None) => format!("/api/webhooks/{}", id.text(known)),
+            Self::Webhook(id, Some(word)) => format!("/api/webhooks/{}/{}", id.text(known), word.text()),
             Self::Other(path) => path.clone(),
         }
     }
@@ -219,6 +254,10 @@ impl Body {
             }
             Self::Photo { content_type, size } => json!({"contentType": content_type.text(), "size": size}).to_string(),
             Self::Address { email } => json!({"email": email}).to_string(),
+            Self::Webhook { url, event_types, contact } => {
+                json!({"url": url, "eventTypes": event_types, "contactEmail": contact}).to_string()
+            }
+            Self::Since(time) => json!({"since": time}).to_string(),
             Self::Other(text) => text.clone(),
         }
     }
@@ -231,6 +270,7 @@ impl Request {
             Method::Get => "GET",
             Method::Post => "POST",
             Method::Put => "PUT",
+            Method::Delete => "DELETE",
             Method::Head => "HEAD",
             Method::Options => "OPTIONS",
             Method::Other(method) => method,

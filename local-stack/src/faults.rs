@@ -54,6 +54,8 @@ pub enum Service {
     DynamoDb,
     /// Queues.
     Sqs,
+    /// The bus of events.
+    EventBridge,
     /// The bucket, and whatever else.
     S3,
 }
@@ -158,6 +160,8 @@ fn service_of(target: &str) -> Service {
         Service::DynamoDb
     } else if target.starts_with("AmazonSQS") {
         Service::Sqs
+    } else if target.starts_with("AWSEvents") {
+        Service::EventBridge
     } else {
         Service::S3
     }
@@ -196,6 +200,10 @@ fn refusal(service: Service, fault: Fault, target: &str) -> Response {
             json(StatusCode::BAD_REQUEST, "com.amazonaws.sqs#RequestThrottled", "")
         }
         (Service::Sqs, _) => json(StatusCode::SERVICE_UNAVAILABLE, "com.amazonaws.sqs#ServiceUnavailable", ""),
+        (Service::EventBridge, Fault::Throttled | Fault::Conflict) => {
+            json(StatusCode::BAD_REQUEST, "ThrottlingException", "")
+        }
+        (Service::EventBridge, _) => json(StatusCode::INTERNAL_SERVER_ERROR, "InternalException", ""),
         (Service::S3, fault) => {
             let code = if fault == Fault::ServerError { "InternalError" } else { "SlowDown" };
             let body = format!("<Error><Code>{code}</Code><Message>by the fault proxy</Message></Error>");

@@ -123,6 +123,13 @@ async fn tools() -> Result<()> {
     if cfg!(target_os = "linux") && !runs("valgrind", "--version").await {
         packages.push("valgrind");
     }
+    // Merchants are shown how to check a signature in three languages.
+    if !runs("node", "--version").await {
+        packages.push("nodejs");
+    }
+    if !runs("javac", "--version").await {
+        packages.push("default-jdk-headless");
+    }
     if chromium().await.is_none() {
         packages.push("chromium");
     }

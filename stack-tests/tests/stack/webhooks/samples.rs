@@ -78,10 +78,6 @@ async fn the_sample_in_javascript_tells_ours_from_others() {
                const [secret, id, timestamp, signatures, body] = line.split('\\t');\n  \
                console.log(isFromParcelTrack(secret, id, timestamp, signatures, Buffer.from(body)));\n}\n";
     let path = file(directory.path(), "sample.js", sample("javascript") + end);
-    if Command::new("node").arg("--version").output().await.is_err() {
-        // Not everybody has Node.js.
-        return;
-    }
     let mut node = Command::new("node");
     node.arg(path);
     check(node).await;
@@ -98,10 +94,6 @@ async fn the_sample_in_java_tells_ours_from_others() {
     // The first class of a file is the one that runs.
     let sample = sample("java").replace("\nclass ParcelTrack", &format!("\n{main}\nclass ParcelTrack"));
     let path = file(directory.path(), "Sample.java", sample);
-    if !Command::new("java").arg("--version").output().await.is_ok_and(|java| java.status.success()) {
-        // Not everybody has Java.
-        return;
-    }
     let mut java = Command::new("java");
     java.arg(path);
     check(java).await;
