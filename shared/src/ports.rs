@@ -38,7 +38,7 @@ pub use webhook_deliveries::{
     SendWebhookTickets, WorkOnWebhookDeliveries,
 };
 pub use webhooks::{
-    CallSlot, ChangeWebhooks, CreateWebhooks, Notice, ReadWebhooks, SendNotice, SlotWish, WebhookCreation,
+    AfterCall, CallSlot, ChangeWebhooks, CreateWebhooks, Notice, ReadWebhooks, SendNotice, SlotWish, WebhookCreation,
     WorkOnWebhooks,
 };
 

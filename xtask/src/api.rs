@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use parceltrack::domain::DomainEventType;
 use reqwest::redirect::Policy;
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde::Deserialize;
@@ -135,6 +136,15 @@ impl Api {
     pub(crate) async fn request_invoice(&self, parcel: &str) -> Result<Timed<AcceptedInvoice>> {
         let call = self.post(&format!("/api/parcels/{parcel}/invoice"));
         parsed(timed(call, StatusCode::ACCEPTED).await?).await
+    }
+
+    /// Registers an endpoint for all events, under an idempotency key.
+    pub(crate) async fn register_webhook(&self, url: &str, key: &str) -> Result<()> {
+        let call = self.post("/api/webhooks").header("idempotency-key", key);
+        let kinds = DomainEventType::ALL.map(DomainEventType::name);
+        let body = json!({"url": url, "eventTypes": kinds, "contactEmail": "webhooks@example.com"});
+        timed(call.json(&body), StatusCode::CREATED).await?;
+        Ok(())
     }
 
     pub(crate) async fn invoice(&self, id: &str) -> Result<Invoice> {

@@ -1,9 +1,11 @@
 //! `cargo xtask chaos`: everything that can go wrong at once, for a while. At the end every invoice that was promised is
-//! Sent or Failed, and every mail that came twice is explained.
+//! Sent or Failed, every mail that came twice is explained, and a merchant's endpoint has heard of everything.
 //!
 //! The seed decides which calls fail, what the mail server does when, and when workers are killed.
 
-use std::collections::BTreeMap;
+mod listener;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,11 +13,12 @@ use anyhow::{Context, Result, anyhow, ensure};
 use clap::Args;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
-use local_stack::{Faults, LocalStack, MailSummary, OPERATOR_KEY, Options, Ports, ServerState};
+use local_stack::{Faults, LocalStack, MERCHANT_KEY, MailSummary, OPERATOR_KEY, Options, Ports, ServerState};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use tokio::time::{Instant, sleep};
 
+use self::listener::{Expected, Listener};
 use crate::api::Api;
 use crate::interrupt::interruptible;
 use crate::{progress, root};
@@ -31,8 +34,17 @@ const RECORDING_TAKES: Duration = Duration::from_secs(10);
 /// A mail taken this long before its server changed its ways may have lost the answer.
 const ANSWERING_TAKES: Duration = Duration::from_secs(2);
 
-/// Every so often on average a worker is killed.
-const KILL_EVERY: Duration = Duration::from_secs(4);
+/// Every so often on average a process is killed: of the worker that mails, or of one of the [`OTHERS`].
+const KILL_EVERY: Duration = Duration::from_secs(2);
+
+/// The worker that mails, by the output that names it.
+const WORKER: &str = "InvoiceWorkerFunctionName";
+
+/// Those that tell merchants of what happened.
+const OTHERS: [&str; 3] = ["DomainEventsFunctionName", "WebhookFanOutFunctionName", "WebhookWorkerFunctionName"];
+
+/// A customer who gets no answer gives up after so many tries.
+const TRIES: u32 = 40;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -56,6 +68,7 @@ impl Arguments {
 /// One promise of the API: an invoice id, and whom its mail goes to.
 #[derive(Clone)]
 struct Promise {
+    parcel: String,
     invoice: String,
     email: String,
 }
@@ -63,7 +76,8 @@ struct Promise {
 /// What could make a mail come twice, and when it happened.
 #[derive(Default)]
 struct Journal {
-    kills: Vec<OffsetDateTime>,
+    worker_kills: Vec<OffsetDateTime>,
+    other_kills: usize,
     mail_server: Vec<(OffsetDateTime, ServerState)>,
 }
 
@@ -96,6 +110,7 @@ async fn trial(arguments: &Arguments, stack: &LocalStack, faults: &Faults) -> Re
     let Arguments { seed, minutes, rate } = *arguments;
     println!("\nChaos with seed {seed} for {minutes} min at {rate} invoices a second");
     let (api, journal) = (Api::new(&stack.addresses().api_url, OPERATOR_KEY), Mutex::new(Journal::default()));
+    let listener = Listener::register(&Api::new(&stack.addresses().api_url, MERCHANT_KEY)).await?;
     let end = Instant::now() + Duration::from_secs_f64(minutes * 60.0);
 
     let (promises, (), ()) = tokio::join!(
@@ -112,13 +127,30 @@ async fn trial(arguments: &Arguments, stack: &LocalStack, faults: &Faults) -> Re
     for ((service, fault), count) in faults.counts() {
         figure(&format!("  {service:?}: {fault:?}"), &count.to_string());
     }
-    figure("workers killed", &journal.kills.len().to_string());
+    figure("workers killed", &journal.worker_kills.len().to_string());
+    figure("processes of events and webhooks", &journal.other_kills.to_string());
     figure("mail server changed its ways", &journal.mail_server.len().to_string());
 
     let healing = Instant::now();
     let outcomes = outcomes(&api, &promises).await?;
     figure("all at their end after", &format!("{:.0} s without faults", healing.elapsed().as_secs_f32()));
-    judge(stack, &promises, &outcomes, &journal).await
+    judge(stack, &promises, &outcomes, &journal).await?;
+    listener.judge(&to_be_told(&promises, &outcomes), HEALING).await?;
+    println!("\nChaos passed.");
+    Ok(())
+}
+
+/// What happened to parcels and invoices.
+fn to_be_told(promises: &[Promise], outcomes: &BTreeMap<String, (String, Option<String>)>) -> BTreeSet<Expected> {
+    let events = promises.iter().flat_map(|Promise { parcel, invoice, .. }| {
+        let sent = outcomes.get(invoice).is_some_and(|(status, _)| status == "Sent");
+        [
+            ("ParcelCreated", parcel.clone()),
+            ("InvoiceRequested", invoice.clone()),
+            (if sent { "InvoiceSent" } else { "InvoiceFailed" }, invoice.clone()),
+        ]
+    });
+    events.collect()
 }
 
 /// Asks for invoices at an even rate, as often as it takes for each to be promised: a customer who got no answer tries
@@ -145,22 +177,21 @@ async fn load(api: &Api, rate: f64, end: Instant) -> Result<Vec<Promise>> {
 }
 
 async fn promise(api: &Api, email: String) -> Result<Promise> {
-    const TRIES: u32 = 40;
-    let parcel = retrying(TRIES, || api.create_parcel_once("Lim Mei Ling", &email, &email)).await?;
-    let invoice = retrying(TRIES, || api.request_invoice(&parcel.answer.id)).await?;
-    Ok(Promise { invoice: invoice.answer.id, email })
+    let parcel = retrying(|| api.create_parcel_once("Lim Mei Ling", &email, &email)).await?.answer.id;
+    let invoice = retrying(|| api.request_invoice(&parcel)).await?.answer.id;
+    Ok(Promise { parcel, invoice, email })
 }
 
-async fn retrying<T, F: Future<Output = Result<T>>>(tries: u32, call: impl Fn() -> F) -> Result<T> {
+async fn retrying<T, F: Future<Output = Result<T>>>(call: impl Fn() -> F) -> Result<T> {
     let mut last = None;
-    for _ in 0..tries {
+    for _ in 0..TRIES {
         match call().await {
             Ok(answer) => return Ok(answer),
             Err(error) => last = Some(error),
         }
         sleep(Duration::from_millis(fastrand::u64(200..1000))).await;
     }
-    Err(last.context("not tried")?).with_context(|| format!("still no answer after {tries} tries"))
+    Err(last.context("not tried")?).with_context(|| format!("still no answer after {TRIES} tries"))
 }
 
 async fn trouble_with_mail(stack: &LocalStack, journal: &Mutex<Journal>, seed: u64, end: Instant) {
@@ -195,10 +226,16 @@ async fn killing(stack: &LocalStack, journal: &Mutex<Journal>, seed: u64, end: I
     let longest = u64::try_from(KILL_EVERY.as_millis()).unwrap_or(u64::MAX).saturating_mul(2);
     while Instant::now() < end {
         tokio::time::sleep_until((Instant::now() + Duration::from_millis(random.u64(100..longest))).min(end)).await;
-        let workers = stack.addresses().function_processes("InvoiceWorkerFunctionName").unwrap_or_default();
-        if let Some(worker) = random.choice(workers) {
-            lock(journal).kills.push(OffsetDateTime::now_utc());
-            stack.addresses().kill(&[worker]);
+        let function = if random.bool() { WORKER } else { OTHERS[random.usize(..OTHERS.len())] };
+        let processes = stack.addresses().function_processes(function).unwrap_or_default();
+        if let Some(process) = random.choice(processes) {
+            let mut journal = lock(journal);
+            if function == WORKER {
+                journal.worker_kills.push(OffsetDateTime::now_utc());
+            } else {
+                journal.other_kills += 1;
+            }
+            stack.addresses().kill(&[process]);
         }
     }
 }
@@ -244,7 +281,7 @@ async fn judge(
 ) -> Result<()> {
     let mails = stack.inbox().mails().await?;
     let (mut sent, mut failed, mut lost, mut repeated, mut unexplained) = (0, 0, Vec::new(), 0, Vec::new());
-    for Promise { invoice, email } in promises {
+    for Promise { invoice, email, .. } in promises {
         let copies: Vec<&MailSummary> =
             mails.iter().filter(|mail| mail.to.iter().any(|to| to.contains(email))).collect();
         match outcomes.get(invoice) {
@@ -273,7 +310,6 @@ async fn judge(
     figure("second copies without a reason", &unexplained.len().to_string());
     ensure!(lost.is_empty(), "lost: {lost:?}");
     ensure!(unexplained.is_empty(), "mailed twice without a reason: {unexplained:#?}");
-    println!("\nChaos passed.");
     Ok(())
 }
 
@@ -283,7 +319,7 @@ impl Journal {
     fn may_have_hidden(&self, mail: &MailSummary) -> bool {
         let Ok(taken) = OffsetDateTime::parse(&mail.received, &Rfc3339) else { return false };
         let within = |event: OffsetDateTime, span: Duration| event >= taken && event <= taken + span;
-        let killed = self.kills.iter().any(|kill| within(*kill, RECORDING_TAKES));
+        let killed = self.worker_kills.iter().any(|kill| within(*kill, RECORDING_TAKES));
         let cut_off = self.mail_server.iter().any(|(change, _)| within(*change, ANSWERING_TAKES));
         let way = self.mail_server.iter().rev().find(|(change, _)| *change <= taken).map(|(_, way)| *way);
         killed || cut_off || way == Some(ServerState::HangingUp)

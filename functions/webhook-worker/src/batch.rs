@@ -1,5 +1,6 @@
 //! A batch of tickets in, the list of those that come back out. One record's trouble is never another's.
 
+use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::time::{Duration, SystemTime};
 
@@ -7,11 +8,11 @@ use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
 use futures::FutureExt as _;
 use futures::future::join_all;
 use lambda_runtime::{Context, Error};
-use parceltrack::domain::WebhookTicket;
+use parceltrack::domain::{WebhookKey, WebhookTicket};
 use tokio::time::{Instant, timeout_at};
 use tracing::Instrument as _;
 
-use crate::work::WebhookWorker;
+use crate::work::{Lane, WebhookWorker};
 
 /// So long before Lambda would kill the process, what is not at its end is left where it is, as a kill would leave it: so the
 /// batch is answered, and what the others have done need not be delivered again.
@@ -28,12 +29,23 @@ pub(crate) enum Verdict {
     ReturnByVisibility,
 }
 
-/// Works on a batch, all tickets side by side.
+/// Works on a batch: endpoints side by side, the tickets of one one after another.
 pub async fn handle(worker: &WebhookWorker, event: SqsEvent, context: &Context) -> Result<SqsBatchResponse, Error> {
     let left = context.deadline().duration_since(SystemTime::now()).unwrap_or_default();
     let end = Instant::now() + left.saturating_sub(TIME_TO_ANSWER);
-    let failed = join_all(event.records.into_iter().map(|message| one(worker, message, end))).await;
-    let failed: Vec<String> = failed.into_iter().flatten().collect();
+    let mut lanes: HashMap<WebhookKey, Vec<(WebhookTicket, SqsMessage)>> = HashMap::new();
+    let mut unreadable = Vec::new();
+    for message in event.records {
+        match WebhookTicket::parse(message.body.as_deref().unwrap_or_default()) {
+            Ok(ticket) => lanes.entry(ticket.webhook.clone()).or_default().push((ticket, message)),
+            Err(error) => unreadable.push((error.to_string(), message)),
+        }
+    }
+    let (lanes, unreadable) = tokio::join!(
+        join_all(lanes.into_iter().map(|(webhook, tickets)| lane(worker, webhook, tickets, end))),
+        join_all(unreadable.into_iter().map(|(reason, message)| unread(worker, reason, message))),
+    );
+    let failed: Vec<String> = lanes.into_iter().flatten().chain(unreadable.into_iter().flatten()).collect();
     // The queue knows its messages by id alone. Without one, only the whole batch can be reported.
     if failed.iter().any(String::is_empty) {
         return Err("a record without a messageId failed".into());
@@ -45,49 +57,62 @@ pub async fn handle(worker: &WebhookWorker, event: SqsEvent, context: &Context) 
     Ok(response)
 }
 
-/// One message; its id if it must come back.
-async fn one(worker: &WebhookWorker, message: SqsMessage, end: Instant) -> Option<String> {
-    let receives = message.attributes.get("ApproximateReceiveCount").and_then(|count| count.parse().ok()).unwrap_or(1);
-    let body = message.body.unwrap_or_default();
-    let verdict = match WebhookTicket::parse(&body) {
-        Ok(ticket) => {
-            let (webhook, delivery) = (ticket.webhook.webhook_id, ticket.delivery_id);
-            let span = tracing::info_span!("delivery", %webhook, %delivery);
-            let work = AssertUnwindSafe(worker.deal_with(&ticket, receives)).catch_unwind();
-            match timeout_at(end, work.instrument(span)).await {
-                Ok(Ok(verdict)) => verdict,
-                Ok(Err(_)) => {
-                    tracing::error!(event = "record_panicked");
-                    Verdict::ReturnByVisibility
-                }
-                // The lease runs out, and then it is due.
-                Err(_) => Verdict::Acknowledge,
-            }
-        }
-        Err(error) => bury(worker, &body, &error.to_string()).await,
-    };
-    match verdict {
-        Verdict::Acknowledge => return None,
-        Verdict::ReturnByVisibility => {}
-        Verdict::ReturnAfter(delay) => {
-            if let Some(handle) = &message.receipt_handle {
-                // What is not postponed in time comes back later, by its visibility.
-                timeout_at(end, worker.queue.postpone_ticket(handle, delay)).await.ok();
-            }
+/// The tickets of one endpoint; the ids of the messages that must come back.
+async fn lane(
+    worker: &WebhookWorker,
+    webhook: WebhookKey,
+    tickets: Vec<(WebhookTicket, SqsMessage)>,
+    end: Instant,
+) -> Vec<String> {
+    let mut lane = Lane::until(end);
+    let mut back = Vec::new();
+    let last = tickets.len().saturating_sub(1);
+    for (place, (ticket, message)) in tickets.into_iter().enumerate() {
+        lane.goes_on = place < last;
+        match one(worker, &ticket, &message, &mut lane).await {
+            Verdict::Acknowledge => {}
+            Verdict::ReturnByVisibility => back.push((None, message)),
+            Verdict::ReturnAfter(delay) => back.push((Some(delay), message)),
         }
     }
-    Some(message.message_id.unwrap_or_default())
+    // What is not done in time is done by itself: the slot's lease ends, and so does a message's visibility.
+    timeout_at(end, worker.leave(&webhook, lane)).await.ok();
+    join_all(back.into_iter().map(async |(delay, message)| {
+        if let (Some(delay), Some(handle)) = (delay, &message.receipt_handle) {
+            timeout_at(end, worker.queue.postpone_ticket(handle, delay)).await.ok();
+        }
+        message.message_id.unwrap_or_default()
+    }))
+    .await
 }
 
-async fn bury(worker: &WebhookWorker, body: &str, reason: &str) -> Verdict {
-    match worker.dead_letters.bury_message(body, reason).await {
+async fn one(worker: &WebhookWorker, ticket: &WebhookTicket, message: &SqsMessage, lane: &mut Lane) -> Verdict {
+    let receives = message.attributes.get("ApproximateReceiveCount").and_then(|count| count.parse().ok()).unwrap_or(1);
+    let (webhook, delivery) = (ticket.webhook.webhook_id, ticket.delivery_id);
+    let span = tracing::info_span!("delivery", %webhook, %delivery);
+    let end = lane.end;
+    let work = AssertUnwindSafe(worker.deal_with(ticket, receives, lane)).catch_unwind();
+    match timeout_at(end, work.instrument(span)).await {
+        Ok(Ok(verdict)) => verdict,
+        Ok(Err(_)) => {
+            tracing::error!(event = "record_panicked");
+            Verdict::ReturnByVisibility
+        }
+        // The lease runs out, and then it is due.
+        Err(_) => Verdict::Acknowledge,
+    }
+}
+
+/// A message that nobody can read; its id if it must come back.
+async fn unread(worker: &WebhookWorker, reason: String, message: SqsMessage) -> Option<String> {
+    match worker.dead_letters.bury_message(&message.body.unwrap_or_default(), &reason).await {
         Ok(()) => {
             tracing::error!(event = "ticket_buried");
-            Verdict::Acknowledge
+            None
         }
         Err(error) => {
             tracing::error!(event = "ticket_not_buried", %error);
-            Verdict::ReturnByVisibility
+            Some(message.message_id.unwrap_or_default())
         }
     }
 }

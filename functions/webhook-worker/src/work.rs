@@ -8,20 +8,20 @@ use std::time::Duration;
 
 use parceltrack::domain::{
     AttemptEnd, CallError, DeliveryStep, FIRST_DUE, LONGEST_TICKET_DELAY, Lease, LeaseHolder, SwitchOffReason,
-    Timestamp, Webhook, WebhookAttempt, WebhookDelivery, WebhookDeliveryState, WebhookTicket, next_delivery_step,
-    retry_delay, webhook_retry_wait,
+    Timestamp, Webhook, WebhookAttempt, WebhookDelivery, WebhookDeliveryState, WebhookKey, WebhookTicket,
+    next_delivery_step, retry_delay, webhook_retry_wait,
 };
 use parceltrack::ports::{
-    BuryWebhookMessage, CallSlot, Clock, DeliveryOutcome, Held, PortError, PostponeWebhookTicket, ReadSuppressions,
-    ReadWebhookDeliveries, ReadWebhooks, SendNotice, SendWebhookTicket, SlotWish, StepTaken, WorkOnWebhookDeliveries,
-    WorkOnWebhooks,
+    AfterCall, BuryWebhookMessage, CallSlot, Clock, DeliveryOutcome, Held, PortError, PostponeWebhookTicket,
+    ReadSuppressions, ReadWebhookDeliveries, ReadWebhooks, SendNotice, SendWebhookTicket, SlotWish, StepTaken,
+    WorkOnWebhookDeliveries, WorkOnWebhooks,
 };
 use parceltrack::telemetry::{self, Metric, WebhookFailure};
 use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::batch::Verdict;
-use crate::call::{CallEndpoint, EndpointCall};
+use crate::call::{CALL_TIMEOUT, CallEndpoint, EndpointCall};
 use crate::settings::Rules;
 
 /// How long a delivery waits at least that stands behind an earlier one. That one's end brings a ticket much sooner.
@@ -30,8 +30,43 @@ const BEHIND: Duration = Duration::from_mins(1);
 /// How long a delivery waits whose endpoint is called as often as it may be, once its ticket has come for the last time.
 const BUSY: Duration = Duration::from_secs(15);
 
+/// So long before its end a batch begins no further call: what the call may take, and the writes after it.
+const TIME_TO_CALL: Duration = CALL_TIMEOUT.saturating_add(Duration::from_secs(4));
+
 /// What rested together comes back spread over so many seconds.
 const AFTER_REST_SECONDS: f64 = 10.0;
+
+/// The calls of one endpoint that one batch makes: one after another by one slot, until one fails. So a slot brings a batch's
+/// tickets as far as a call each, and not one of them while the others go round by the queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lane {
+    state: LaneState,
+    /// When the batch must be answered.
+    pub(crate) end: Instant,
+    /// Whether another ticket of the batch comes after this one.
+    pub(crate) goes_on: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum LaneState {
+    /// Nothing called yet.
+    Fresh,
+    /// The slot is ours, and this is what deliveries are claimed with.
+    Open(CallSlot, Lease),
+    /// No slot was free, or a call failed.
+    Closed,
+}
+
+impl Lane {
+    /// One of a batch that must be answered then.
+    pub(crate) const fn until(end: Instant) -> Self {
+        Self { state: LaneState::Fresh, end, goes_on: true }
+    }
+
+    fn has_time_to_call(&self) -> bool {
+        self.end.saturating_duration_since(Instant::now()) >= TIME_TO_CALL
+    }
+}
 
 /// The worker: its ports.
 pub struct WebhookWorker {
@@ -63,13 +98,22 @@ pub struct WebhookWorker {
 
 impl WebhookWorker {
     /// Brings the ticket's delivery as far as it gets.
-    pub(crate) async fn deal_with(&self, ticket: &WebhookTicket, receives: u32) -> Verdict {
-        match self.step(ticket, receives).await {
+    pub(crate) async fn deal_with(&self, ticket: &WebhookTicket, receives: u32, lane: &mut Lane) -> Verdict {
+        match self.step(ticket, receives, lane).await {
             Ok(verdict) => verdict,
             Err(error) => {
                 tracing::warn!(event = "delivery_not_begun", %error);
                 self.unless_last(receives)
             }
+        }
+    }
+
+    /// Gives a lane's slot back. If that fails, it is free when its lease is over.
+    pub(crate) async fn leave(&self, key: &WebhookKey, lane: Lane) {
+        if let LaneState::Open(slot, _) = lane.state
+            && let Err(error) = self.health.release_slot(key, slot).await
+        {
+            tracing::warn!(event = "slot_not_released", %error);
         }
     }
 
@@ -82,7 +126,7 @@ impl WebhookWorker {
         }
     }
 
-    async fn step(&self, ticket: &WebhookTicket, receives: u32) -> Result<Verdict, PortError> {
+    async fn step(&self, ticket: &WebhookTicket, receives: u32, lane: &mut Lane) -> Result<Verdict, PortError> {
         let (id, key) = (ticket.delivery_id, &ticket.webhook);
         let (delivery, webhook, earlier) = tokio::try_join!(
             self.deliveries.delivery(key.webhook_id, id),
@@ -97,7 +141,7 @@ impl WebhookWorker {
         let now = self.clock.now();
         match next_delivery_step(&delivery, webhook.as_ref(), earlier.map(|(_, state)| state), now) {
             DeliveryStep::Call => match webhook {
-                Some(webhook) => self.attempt(&delivery, &webhook, receives, now).await,
+                Some(webhook) => self.attempt(&delivery, &webhook, receives, lane, now).await,
                 None => self.withdraw(&delivery, None, now).await,
             },
             DeliveryStep::Withdraw => self.withdraw(&delivery, webhook.as_ref(), now).await,
@@ -120,35 +164,59 @@ impl WebhookWorker {
         }
     }
 
-    /// Takes the endpoint's slot and the delivery's lease, and calls.
+    /// Takes the endpoint's slot, unless the lane has it, and the delivery's lease, and calls.
     async fn attempt(
         &self,
         delivery: &WebhookDelivery,
         webhook: &Webhook,
         receives: u32,
+        lane: &mut Lane,
         now: Timestamp,
     ) -> Result<Verdict, PortError> {
         let key = &delivery.webhook;
-        let lease = Lease { holder: LeaseHolder(Uuid::new_v4()), until: now + self.rules.lease };
-        let slot = match self.health.take_slot(key, webhook.health.calls_at_once(), lease, now).await? {
-            SlotWish::Taken(slot) => slot,
-            SlotWish::AllTaken => {
-                let verdict = self.unless_last(receives);
-                if verdict == Verdict::Acknowledge {
-                    self.work.put_off(delivery, None, now + BUSY).await?;
+        if !lane.has_time_to_call() {
+            return self.busy(delivery, receives, now).await;
+        }
+        let (slot, lease) = match lane.state {
+            LaneState::Open(slot, lease) => (slot, lease),
+            LaneState::Closed => return self.busy(delivery, receives, now).await,
+            LaneState::Fresh => {
+                let lease = Lease { holder: LeaseHolder(Uuid::new_v4()), until: now + self.rules.lease };
+                match self.health.take_slot(key, webhook.health.calls_at_once(), lease, now).await? {
+                    SlotWish::Taken(slot) => {
+                        lane.state = LaneState::Open(slot, lease);
+                        (slot, lease)
+                    }
+                    SlotWish::AllTaken => {
+                        lane.state = LaneState::Closed;
+                        return self.busy(delivery, receives, now).await;
+                    }
+                    // It was active a moment ago.
+                    SlotWish::NotActive => return Ok(self.unless_last(receives)),
                 }
-                return Ok(verdict);
             }
-            // It was active a moment ago.
-            SlotWish::NotActive => return Ok(self.unless_last(receives)),
         };
         if self.work.claim(delivery, lease, now).await? == Held::Lost {
-            self.health.release_slot(key, slot).await?;
             return Ok(Verdict::Acknowledge);
         }
         let attempt = self.call(delivery, webhook).await;
-        self.record(delivery, webhook, slot, attempt).await?;
+        let then = if lane.goes_on && attempt.end.is_success() {
+            AfterCall::Keep
+        } else {
+            lane.state = LaneState::Closed;
+            AfterCall::GiveBack
+        };
+        self.record(delivery, webhook, slot, attempt, then).await?;
         Ok(Verdict::Acknowledge)
+    }
+
+    /// The endpoint is called as often as it may be, or not at all for a moment.
+    async fn busy(&self, delivery: &WebhookDelivery, receives: u32, now: Timestamp) -> Result<Verdict, PortError> {
+        let verdict = self.unless_last(receives);
+        if verdict == Verdict::Acknowledge {
+            self.work.put_off(delivery, None, now + BUSY).await?;
+        }
+        Ok(verdict)
     }
 
     async fn call(&self, delivery: &WebhookDelivery, webhook: &Webhook) -> WebhookAttempt {
@@ -177,12 +245,13 @@ impl WebhookWorker {
         webhook: &Webhook,
         slot: CallSlot,
         attempt: WebhookAttempt,
+        then: AfterCall,
     ) -> Result<(), PortError> {
         let (key, now) = (&delivery.webhook, self.clock.now());
         if attempt.end.is_success() {
             let outcome = DeliveryOutcome::Delivered;
             let held = self.work.let_go(delivery, slot.holder, outcome, attempt, now).await?;
-            self.health.succeeded(key, slot, now).await?;
+            self.health.succeeded(key, slot, then, now).await?;
             if held == Held::Yes {
                 telemetry::record(Metric::WebhooksDelivered(now.since(delivery.created_at)), now);
                 self.wake_next(delivery, now).await?;

@@ -79,6 +79,15 @@ pub enum SlotWish {
     NotActive,
 }
 
+/// What becomes of a slot after a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AfterCall {
+    /// It is kept for another one.
+    Keep,
+    /// It is given back.
+    GiveBack,
+}
+
 /// Keeps how endpoints do (worker).
 #[async_trait]
 pub trait WorkOnWebhooks: Send + Sync {
@@ -91,11 +100,17 @@ pub trait WorkOnWebhooks: Send + Sync {
         now: Timestamp,
     ) -> Result<SlotWish, PortError>;
 
-    /// Gives the slot back without a call.
+    /// Gives the slot back. Does nothing if the slot is somebody else's by now.
     async fn release_slot(&self, key: &WebhookKey, slot: CallSlot) -> Result<(), PortError>;
 
-    /// Gives the slot back after a success. Does nothing if the slot is somebody else's by now.
-    async fn succeeded(&self, key: &WebhookKey, slot: CallSlot, now: Timestamp) -> Result<(), PortError>;
+    /// Notes a success. Does nothing if the slot is somebody else's by now.
+    async fn succeeded(
+        &self,
+        key: &WebhookKey,
+        slot: CallSlot,
+        then: AfterCall,
+        now: Timestamp,
+    ) -> Result<(), PortError>;
 
     /// Gives the slot back after a failure. `health` is what the caller makes of it; failures that were counted meanwhile
     /// stay counted. Does nothing if the slot is somebody else's by now.

@@ -6,7 +6,7 @@ use super::{WebhookTable, rows};
 use crate::aws::row::{Row, attribute, number, text};
 use crate::aws::update::send;
 use crate::domain::{EndpointHealth, Lease, SwitchOffReason, Timestamp, WebhookKey};
-use crate::ports::{CallSlot, PortError, SlotWish, StepTaken, WorkOnWebhooks};
+use crate::ports::{AfterCall, CallSlot, PortError, SlotWish, StepTaken, WorkOnWebhooks};
 
 /// The attribute with the lease of this slot.
 fn slot_name(number: usize) -> String {
@@ -75,8 +75,19 @@ impl WorkOnWebhooks for WebhookTable {
         self.as_holder(key, slot, "REMOVE #slot", vec![]).await
     }
 
-    async fn succeeded(&self, key: &WebhookKey, slot: CallSlot, now: Timestamp) -> Result<(), PortError> {
-        let expression = "SET consecutiveFailures = :none, lastSuccessAt = :now REMOVE #slot, failingSince, restUntil";
+    async fn succeeded(
+        &self,
+        key: &WebhookKey,
+        slot: CallSlot,
+        then: AfterCall,
+        now: Timestamp,
+    ) -> Result<(), PortError> {
+        let expression = match then {
+            AfterCall::Keep => "SET consecutiveFailures = :none, lastSuccessAt = :now REMOVE failingSince, restUntil",
+            AfterCall::GiveBack => {
+                "SET consecutiveFailures = :none, lastSuccessAt = :now REMOVE #slot, failingSince, restUntil"
+            }
+        };
         self.as_holder(key, slot, expression, vec![(":none", 0), (":now", now.millis())]).await
     }
 
