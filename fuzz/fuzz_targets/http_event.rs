@@ -72,7 +72,7 @@ enum Path {
 
 #[derive(Arbitrary, Debug)]
 enum WebhookWord {
-    RotateSecret,
+    Rotation,
     Enable,
     Test,
     Deliveries,
@@ -206,7 +206,7 @@ impl Word {
 impl WebhookWord {
     fn text(&self) -> &str {
         match self {
-            Self::RotateSecret => "rotate-secret",
+            Self::Rotation => "rotate-secret",
             Self::Enable => "enable",
             Self::Test => "test",
             Self::Deliveries => "deliveries",
