@@ -20,7 +20,7 @@ pub(crate) const TABLES: [(&str, &str, &[&str]); 10] = [
 ];
 
 /// The rest, apart from where AWS is.
-const OTHERS: [(&str, &str); 30] = [
+const OTHERS: [(&str, &str); 39] = [
     ("AWS_ACCESS_KEY_ID", "bench"),
     ("AWS_SECRET_ACCESS_KEY", "bench"),
     ("AWS_REGION", "ap-southeast-1"),
@@ -47,6 +47,15 @@ const OTHERS: [(&str, &str); 30] = [
     ("MAIL_PROVIDER", "ses"),
     ("SES_CONFIGURATION_SET", "bench"),
     ("PUBLIC_URL", "https://api.lioncity.example"),
+    ("API_TIMEOUT_SECONDS", "10"),
+    ("DOMAIN_EVENTS_TIMEOUT_SECONDS", "30"),
+    ("INVOICE_WORKER_TIMEOUT_SECONDS", "10"),
+    ("MAIL_EVENTS_TIMEOUT_SECONDS", "15"),
+    ("OUTBOX_RELAY_TIMEOUT_SECONDS", "50"),
+    ("PARCEL_SIMULATOR_TIMEOUT_SECONDS", "60"),
+    ("WEBHOOK_FAN_OUT_TIMEOUT_SECONDS", "20"),
+    ("WEBHOOK_RELAY_TIMEOUT_SECONDS", "50"),
+    ("WEBHOOK_WORKER_TIMEOUT_SECONDS", "25"),
     ("LEASE_SECONDS", "45"),
     ("VISIBILITY_SECONDS", "60"),
     ("MAX_RECEIVE_COUNT", "8"),

@@ -6,6 +6,7 @@
 pub mod aws;
 pub mod clock;
 pub mod domain;
+pub mod invocation;
 pub mod mime;
 pub mod ports;
 pub mod reopening;

@@ -13,10 +13,11 @@ use futures::FutureExt as _;
 use http::HeaderValue;
 use http::header::{HOST, HeaderName, ORIGIN};
 use lambda_http::aws_lambda_events::apigw::ApiGatewayV2httpRequest;
-use lambda_http::lambda_runtime::{self, Context};
+use lambda_http::lambda_runtime::Context;
 use lambda_http::request::LambdaRequest;
-use lambda_http::{Adapter, Error, LambdaEvent, Service as _, service_fn};
+use lambda_http::{Adapter, Error, LambdaEvent, Service as _};
 use parceltrack::domain::RequestId;
+use parceltrack::invocation::{self, Timeout};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
@@ -58,12 +59,8 @@ const NOT_IN_QUERY: &AsciiSet = &CONTROLS
     .add(b'}');
 
 /// Serves API Gateway's events until Lambda stops the process.
-pub async fn serve(router: Router) -> Result<(), Error> {
-    lambda_runtime::run(service_fn(move |event: LambdaEvent<Value>| {
-        let router = router.clone();
-        async move { handle(router, event.payload, event.context).await }
-    }))
-    .await
+pub async fn serve(router: Router, timeout: Timeout) -> Result<(), Error> {
+    invocation::serve(timeout, |event: LambdaEvent<Value>| handle(router.clone(), event.payload, event.context)).await
 }
 
 /// Answers one event. Whatever stands in it, there is an answer.

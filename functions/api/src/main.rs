@@ -19,6 +19,6 @@ async fn run() -> Result<(), lambda_http::Error> {
     let invoices = InvoiceTable::new(clients.dynamodb(), settings.invoices_table.clone());
     let tickets = TicketQueue::new(clients.sqs(), settings.tickets_queue_url.clone());
     tokio::join!(invoices.warm_up(), tickets.warm_up());
-    let allowed_origins = settings.allowed_origins.clone();
-    serve(router(App::on_aws(settings, &clients), &allowed_origins)).await
+    let (allowed_origins, timeout) = (settings.allowed_origins.clone(), settings.timeout);
+    serve(router(App::on_aws(settings, &clients), &allowed_origins), timeout).await
 }

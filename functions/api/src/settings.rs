@@ -2,11 +2,14 @@
 
 use http::HeaderValue;
 use parceltrack::domain::{AddressRule, Billing, Currency, MailRate, Money, Seller, Text};
+use parceltrack::invocation::Timeout;
 use parceltrack::settings::{InvalidSetting, mail_rate, optional, parsed, required, webhook_addresses};
 
 /// The API's settings, from the environment variables of the same names in capitals.
 #[derive(Clone, Debug)]
 pub struct Settings {
+    /// After how long Lambda kills the function.
+    pub timeout: Timeout,
     /// Table of API keys.
     pub api_keys_table: String,
     /// Table of parcels.
@@ -52,6 +55,7 @@ impl Settings {
     pub fn from_env() -> Result<Self, InvalidSetting> {
         let wrong = |name, problem: &dyn ToString| InvalidSetting::Wrong { name, problem: problem.to_string() };
         Ok(Self {
+            timeout: Timeout::from_env("API_TIMEOUT_SECONDS")?,
             api_keys_table: required("API_KEYS_TABLE")?,
             parcels_table: required("PARCELS_TABLE")?,
             tracking_numbers_table: required("TRACKING_NUMBERS_TABLE")?,

@@ -4,12 +4,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use invoice_worker::{Deadline, MAIL_TIMEOUT, Settings, Worker, handle};
-use lambda_runtime::{LambdaEvent, service_fn};
+use lambda_runtime::LambdaEvent;
 use parceltrack::aws::{
     Clients, DeadLetterQueue, InvoiceBucket, InvoiceTable, Ses, SuppressionTable, ThroughputTable, TicketQueue,
     secret_text,
 };
 use parceltrack::clock::SystemClock;
+use parceltrack::invocation::{Timeout, serve};
 use parceltrack::ports::SendMail;
 use parceltrack::settings::{MailProvider, MailServer};
 use parceltrack::smtp::Smtp;
@@ -22,6 +23,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), lambda_runtime::Error> {
+    let timeout = Timeout::from_env("INVOICE_WORKER_TIMEOUT_SECONDS")?;
     let settings = Settings::from_env()?;
     let clients = Clients::from_env();
     let invoices = InvoiceTable::new(clients.dynamodb(), settings.invoices_table);
@@ -53,13 +55,13 @@ async fn run() -> Result<(), lambda_runtime::Error> {
     .reopening(invoices)
     .counting(throughput.clone(), throughput);
     let worker = Arc::new(worker);
-    lambda_runtime::run(service_fn(move |event: LambdaEvent<_>| {
+    serve(timeout, move |event: LambdaEvent<_>| {
         let worker = worker.clone();
         async move {
             let answer = handle(&worker, event.payload, &event.context).await;
             worker.end_turn(Deadline::at(event.context.deadline())).await;
             answer
         }
-    }))
+    })
     .await
 }

@@ -3,9 +3,10 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use lambda_runtime::{LambdaEvent, service_fn};
+use lambda_runtime::LambdaEvent;
 use mail_events::MailEvents;
 use parceltrack::aws::{Clients, DeadLetterQueue, InvoiceTable, SuppressionTable};
+use parceltrack::invocation::{Timeout, serve};
 use parceltrack::settings::required;
 use parceltrack::telemetry;
 
@@ -16,6 +17,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), lambda_runtime::Error> {
+    let timeout = Timeout::from_env("MAIL_EVENTS_TIMEOUT_SECONDS")?;
     let (invoices, suppressions) = (required("INVOICES_TABLE")?, required("SUPPRESSIONS_TABLE")?);
     let dead_letters = required("DEAD_LETTER_QUEUE_URL")?;
     let clients = Clients::from_env();
@@ -26,9 +28,9 @@ async fn run() -> Result<(), lambda_runtime::Error> {
         suppressions: Arc::new(SuppressionTable::new(clients.dynamodb(), suppressions)),
         dead_letters: Arc::new(DeadLetterQueue::new(clients.sqs(), dead_letters)),
     });
-    lambda_runtime::run(service_fn(move |event: LambdaEvent<serde_json::Value>| {
+    serve(timeout, move |event: LambdaEvent<serde_json::Value>| {
         let mail_events = mail_events.clone();
         async move { mail_events.hear(event.payload).await.map_err(lambda_runtime::Error::from) }
-    }))
+    })
     .await
 }

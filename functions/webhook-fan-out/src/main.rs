@@ -3,12 +3,13 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use lambda_runtime::{LambdaEvent, service_fn};
+use lambda_runtime::LambdaEvent;
 use parceltrack::aws::{
     Clients, DeadLetterQueue, WebhookDeliveryTable, WebhookEventQueue, WebhookSubjectTable, WebhookTable,
     WebhookTicketQueue,
 };
 use parceltrack::clock::SystemClock;
+use parceltrack::invocation::{Timeout, serve};
 use parceltrack::settings::required;
 use parceltrack::telemetry;
 use webhook_fan_out::{FanOut, handle};
@@ -20,6 +21,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), lambda_runtime::Error> {
+    let timeout = Timeout::from_env("WEBHOOK_FAN_OUT_TIMEOUT_SECONDS")?;
     let (webhooks, deliveries) = (required("WEBHOOKS_TABLE")?, required("WEBHOOK_DELIVERIES_TABLE")?);
     let (subjects, tickets) = (required("WEBHOOK_SUBJECTS_TABLE")?, required("WEBHOOK_TICKETS_QUEUE_URL")?);
     let (events, dead_letters) = (required("WEBHOOK_EVENTS_QUEUE_URL")?, required("WEBHOOK_DEAD_LETTER_QUEUE_URL")?);
@@ -37,9 +39,9 @@ async fn run() -> Result<(), lambda_runtime::Error> {
         dead_letters: Arc::new(DeadLetterQueue::new(clients.sqs(), dead_letters)),
         clock: Arc::new(SystemClock),
     });
-    lambda_runtime::run(service_fn(move |event: LambdaEvent<_>| {
+    serve(timeout, move |event: LambdaEvent<_>| {
         let fan_out = fan_out.clone();
         async move { handle(&fan_out, event.payload).await }
-    }))
+    })
     .await
 }

@@ -3,9 +3,10 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use lambda_runtime::{LambdaEvent, service_fn};
+use lambda_runtime::LambdaEvent;
 use parceltrack::aws::{Clients, WebhookDeliveryTable, WebhookTicketQueue};
 use parceltrack::clock::SystemClock;
+use parceltrack::invocation::{Timeout, serve};
 use parceltrack::settings::required;
 use parceltrack::telemetry;
 use webhook_relay::WebhookRelay;
@@ -17,6 +18,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), lambda_runtime::Error> {
+    let timeout = Timeout::from_env("WEBHOOK_RELAY_TIMEOUT_SECONDS")?;
     let (table, queue) = (required("WEBHOOK_DELIVERIES_TABLE")?, required("WEBHOOK_TICKETS_QUEUE_URL")?);
     let clients = Clients::from_env();
     let relay = Arc::new(WebhookRelay {
@@ -24,9 +26,9 @@ async fn run() -> Result<(), lambda_runtime::Error> {
         tickets: Arc::new(WebhookTicketQueue::new(clients.sqs(), queue)),
         clock: Arc::new(SystemClock),
     });
-    lambda_runtime::run(service_fn(move |event: LambdaEvent<serde_json::Value>| {
+    serve(timeout, move |event: LambdaEvent<serde_json::Value>| {
         let relay = relay.clone();
         async move { relay.run(event.context.deadline()).await.map_err(lambda_runtime::Error::from) }
-    }))
+    })
     .await
 }

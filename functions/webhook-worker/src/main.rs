@@ -4,12 +4,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lambda_runtime::{LambdaEvent, service_fn};
+use lambda_runtime::LambdaEvent;
 use parceltrack::aws::{
     Clients, DeadLetterQueue, Ses, SuppressionTable, WebhookDeliveryTable, WebhookTable, WebhookTicketQueue,
     secret_text,
 };
 use parceltrack::clock::SystemClock;
+use parceltrack::invocation::{Timeout, serve};
 use parceltrack::ports::SendNotice;
 use parceltrack::settings::{MailProvider, MailServer};
 use parceltrack::smtp::Smtp;
@@ -26,6 +27,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), lambda_runtime::Error> {
+    let timeout = Timeout::from_env("WEBHOOK_WORKER_TIMEOUT_SECONDS")?;
     let settings = Settings::from_env()?;
     let clients = Clients::from_env();
     let notices: Arc<dyn SendNotice> = match settings.mail_provider {
@@ -57,9 +59,9 @@ async fn run() -> Result<(), lambda_runtime::Error> {
         clock: Arc::new(SystemClock),
         rules: settings.rules,
     });
-    lambda_runtime::run(service_fn(move |event: LambdaEvent<_>| {
+    serve(timeout, move |event: LambdaEvent<_>| {
         let worker = worker.clone();
         async move { handle(&worker, event.payload, &event.context).await }
-    }))
+    })
     .await
 }

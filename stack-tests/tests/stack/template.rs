@@ -17,12 +17,23 @@ pub(crate) fn template() -> Value {
 
 /// After how long Lambda kills this function.
 pub(crate) fn function_timeout(template: &Value, function: &str) -> Duration {
-    let seconds = property(template, function, &["Timeout"]);
-    Duration::from_secs(seconds.as_u64().unwrap_or_else(|| timing(template, "TimeoutSeconds")))
+    Duration::from_secs(timing(template, short_name(function), "TimeoutSeconds"))
 }
 
-fn timing(template: &Value, name: &str) -> u64 {
-    template["Mappings"]["Timing"]["InvoiceWorker"][name].as_u64().unwrap_or_else(|| panic!("{name}"))
+/// What a function of the template is called in `Mappings`.
+fn short_name(function: &str) -> &str {
+    function.strip_suffix("Function").unwrap()
+}
+
+fn timing(template: &Value, function: &str, name: &str) -> u64 {
+    template["Mappings"]["Timing"][function][name].as_u64().unwrap_or_else(|| panic!("{function} has no {name}"))
+}
+
+/// The functions by their names in the template.
+fn functions(template: &Value) -> Vec<&str> {
+    let resources = template["Resources"].as_mapping().unwrap().iter();
+    let functions = resources.filter(|(_, resource)| resource["Type"] == "AWS::Serverless::Function");
+    functions.map(|(name, _)| name.as_str().unwrap()).collect()
 }
 
 /// A property of a resource without its CloudFormation tag.
@@ -41,7 +52,7 @@ fn property<'a>(template: &'a Value, resource: &str, path: &[&str]) -> &'a Value
 fn a_worker_is_dead_before_its_lease_ends_and_the_lease_ends_before_the_ticket_returns() {
     let template = template();
     let [timeout, lease, visibility] =
-        ["TimeoutSeconds", "LeaseSeconds", "VisibilitySeconds"].map(|name| timing(&template, name));
+        ["TimeoutSeconds", "LeaseSeconds", "VisibilitySeconds"].map(|name| timing(&template, "InvoiceWorker", name));
     assert!(timeout < lease, "{timeout} < {lease}");
     assert!(lease < visibility, "{lease} < {visibility}");
     // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
@@ -52,12 +63,7 @@ fn a_worker_is_dead_before_its_lease_ends_and_the_lease_ends_before_the_ticket_r
 #[test]
 fn what_the_functions_wait_for_gives_up_before_lambda_kills_them() {
     let template = template();
-    let functions = template["Resources"].as_mapping().unwrap();
-    let functions: Vec<&str> = functions
-        .iter()
-        .filter(|(_, resource)| resource["Type"] == "AWS::Serverless::Function")
-        .map(|(name, _)| name.as_str().unwrap())
-        .collect();
+    let functions = functions(&template);
     assert_eq!(functions.len(), local_stack::FUNCTIONS.len(), "{functions:?}");
     for function in functions {
         let timeout = function_timeout(&template, function);
@@ -90,20 +96,24 @@ async fn every_client_of_the_sdk_has_these_limits() {
 #[test]
 fn the_functions_and_the_queue_take_these_numbers_and_no_others() {
     let template = template();
-    let mapped = |value: &Value, name: &str| {
-        let words: Vec<_> = value.as_sequence().unwrap().iter().map(|word| word.as_str().unwrap().to_owned()).collect();
-        assert_eq!(words, ["Timing", "InvoiceWorker", name]);
+    let mapped = |value: &Value, function: &str, name: &str| {
+        let words: Vec<_> = value.as_sequence().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+        assert_eq!(words, ["Timing", function, name]);
     };
-    mapped(property(&template, "InvoiceWorkerFunction", &["Timeout"]), "TimeoutSeconds");
-    mapped(
-        property(&template, "InvoiceWorkerFunction", &["Environment", "Variables", "LEASE_SECONDS"]),
-        "LeaseSeconds",
-    );
-    mapped(
-        property(&template, "InvoiceWorkerFunction", &["Environment", "Variables", "VISIBILITY_SECONDS"]),
-        "VisibilitySeconds",
-    );
-    mapped(property(&template, "TicketsQueue", &["VisibilityTimeout"]), "VisibilitySeconds");
+    for function in functions(&template) {
+        let name = short_name(function);
+        mapped(property(&template, function, &["Timeout"]), name, "TimeoutSeconds");
+        let words = name.chars().enumerate().map(|(place, letter)| match place {
+            1.. if letter.is_uppercase() => format!("_{letter}"),
+            _ => letter.to_ascii_uppercase().to_string(),
+        });
+        let told = format!("{}_TIMEOUT_SECONDS", words.collect::<String>());
+        mapped(property(&template, function, &["Environment", "Variables", &told]), name, "TimeoutSeconds");
+    }
+    let variable = |name| property(&template, "InvoiceWorkerFunction", &["Environment", "Variables", name]);
+    mapped(variable("LEASE_SECONDS"), "InvoiceWorker", "LeaseSeconds");
+    mapped(variable("VISIBILITY_SECONDS"), "InvoiceWorker", "VisibilitySeconds");
+    mapped(property(&template, "TicketsQueue", &["VisibilityTimeout"]), "InvoiceWorker", "VisibilitySeconds");
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! `cargo xtask load relay`: the relay after an outage, when everything is due at once.
 
-use std::time::Duration;
-
 use anyhow::{Context, Result};
 use bench::events;
 use clap::Args;
@@ -10,7 +8,7 @@ use serde_json::json;
 
 use super::orders::order;
 use super::surroundings::{Programs, Surroundings};
-use crate::template::properties;
+use crate::template::{properties, timeout};
 use crate::{progress, root};
 
 /// The table of invoices, in the AWS that is measured with.
@@ -20,8 +18,9 @@ const INVOICES: &str = "invoices";
 /// <https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html>
 const MEGABYTES_OF_A_PROCESSOR: f64 = 1769.0;
 
-/// The relay in template.yaml.
+/// The relay in template.yaml: among the resources, and under `Mappings`.
 const RESOURCE: &str = "OutboxRelayFunction";
+const FUNCTION: &str = "OutboxRelay";
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -33,10 +32,9 @@ pub(crate) struct Arguments {
 }
 
 pub(super) async fn run(arguments: &Arguments) -> Result<()> {
-    let properties = properties(&root()?, RESOURCE)?;
-    let memory = properties["MemorySize"].as_f64().context("the relay's memory is no number")?;
-    let time_limit =
-        Duration::from_secs(properties["Timeout"].as_u64().context("the relay's time limit is no number")?);
+    let root = root()?;
+    let memory = properties(&root, RESOURCE)?["MemorySize"].as_f64().context("the relay's memory is no number")?;
+    let time_limit = timeout(&root, FUNCTION)?;
     let surroundings = Surroundings::start(&arguments.programs).await?;
     let progress = progress();
     progress(&format!("Making {} invoices", arguments.due));
