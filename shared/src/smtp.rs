@@ -1,12 +1,13 @@
 //! Mail by SMTP: for the laptop, and for anybody whose provider speaks it.
 
+use std::error::Error as _;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use lettre::transport::smtp::{Error, response::Severity};
 use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
 
-use crate::domain::ProviderMessageId;
+use crate::domain::{ProviderMessageId, SmtpReply};
 use crate::mime::Sender;
 use crate::ports::{Mail, MailError, Notice, SendMail, SendNotice};
 
@@ -54,10 +55,11 @@ impl SendNotice for Smtp {
     }
 }
 
-/// Reply codes after RFC 5321 section 4.2.3 and RFC 4954 section 6.
+/// Reply codes after RFC 5321 section 4.2.3 and RFC 4954 section 6. Of what the server said, only the codes are told.
 fn classify(error: &Error) -> MailError {
-    let text = error.to_string();
     if let Some(code) = error.status() {
+        let words = error.source().map(ToString::to_string).unwrap_or_default();
+        let text = SmtpReply::new(code.into(), &words).to_string();
         return match (code.severity, u16::from(code)) {
             // 421: closing down. 500 to 504 and 530 to 538: it does not speak with us at all, whoever the mail is for.
             (_, 421 | 500 | 502..=504 | 530..=538) => MailError::Unavailable(text),
@@ -66,11 +68,15 @@ fn classify(error: &Error) -> MailError {
         };
     }
     if error.is_client() {
-        return MailError::Rejected(text);
+        return MailError::Rejected("the server cannot take such a mail".to_owned());
+    }
+    if error.is_tls() {
+        return MailError::Unavailable("no TLS".to_owned());
     }
     // lettre has no word for "could not connect"; its text begins with one.
-    if text.starts_with("Connection error") || error.is_tls() {
-        return MailError::Unavailable(text);
+    if error.to_string().starts_with("Connection error") {
+        return MailError::Unavailable("no connection".to_owned());
     }
-    MailError::AnswerLost(text)
+    let lost = if error.is_response() { "an unreadable reply" } else { "the connection broke" };
+    MailError::AnswerLost(lost.to_owned())
 }

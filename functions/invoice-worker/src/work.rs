@@ -4,7 +4,6 @@
 //! `Failed`, and the relay brings a new ticket then. So on its last receive a ticket is never handed back to the queue,
 //! which would bury it: it is acknowledged, and the due time does the rest. Only what a person must see is buried.
 
-use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,8 +11,8 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use parceltrack::domain::{
     Attempt, AttemptOutcome, FIRST_DUE, Invoice, InvoiceId, InvoiceStatus, LINK_LIFETIME, Lease, LeaseHolder, LetterId,
-    ProviderMessageId, Reopened, Reopening, StoredPdf, SuppressionCause, Ticket, Timestamp, Wish, park_backoff,
-    retry_delay,
+    ProviderMessageId, Reopened, Reopening, SmtpReply, StoredPdf, SuppressionCause, Ticket, Timestamp, Wish,
+    park_backoff, retry_delay,
 };
 use parceltrack::ports::{
     Claim, Clock, CountSends, DeadLetter, Held, LetGo, Mail, MailError, NoteProvider, PortError, PostponeTicket,
@@ -43,6 +42,9 @@ const TIME_TO_WORK: Duration = Duration::from_secs(7);
 
 /// An invoice that so many workers in a row died over is given up: it is probably what kills them.
 const MAX_DEATHS: u32 = 10;
+
+/// Why an invoice was not sent over which the code panicked.
+const PANICKED: &str = "the worker panicked";
 
 /// How long a ticket waits that could not be begun in time.
 const NEXT_INVOCATION: Duration = Duration::from_secs(1);
@@ -86,8 +88,8 @@ enum Trouble {
     ProviderAway,
     /// The function's time is nearly up.
     OutOfTime,
-    /// The code panicked.
-    Panic(String),
+    /// The code panicked. The log says where; over what is not told, since it may quote the invoice.
+    Panic,
     /// Somebody else has the invoice now.
     LeaseLost,
 }
@@ -262,10 +264,7 @@ impl Worker {
             let reason = format!("{} workers in a row died over it", invoice.abandoned);
             Err(Trouble::Permanent(FailureReason::WorkersDied, reason))
         } else {
-            AssertUnwindSafe(self.send(invoice, holder, deadline))
-                .catch_unwind()
-                .await
-                .unwrap_or_else(|panic| Err(Trouble::Panic(panic_message(&*panic))))
+            AssertUnwindSafe(self.send(invoice, holder, deadline)).catch_unwind().await.unwrap_or(Err(Trouble::Panic))
         };
         match result {
             Ok(message_id) => self.record_sent(invoice, holder, message_id, receives, deadline).await,
@@ -312,8 +311,7 @@ impl Worker {
             Err(MailError::Unavailable(_) | MailError::AnswerLost(_)) => self.breaker.failed(),
         }
         answer.map_err(|error| {
-            // A provider's words may quote the address, and reasons are shown and kept.
-            let reason = invoice.without_address(&error.to_string());
+            let reason = error.to_string();
             match error {
                 MailError::Rejected(_) => Trouble::Permanent(FailureReason::Rejected, reason),
                 MailError::PutOff(_) | MailError::Unavailable(_) => Trouble::Passing(reason),
@@ -331,8 +329,9 @@ impl Worker {
             SuppressionCause::Complaint => "its owner complained of an earlier mail",
         };
         let day = suppression.at.singapore_date();
-        let reason = invoice.without_address(&suppression.reason);
-        let reason = format!("the address gets no mail any more, since {what} on {day}: {reason}");
+        // Of an older suppression's reason, too, only the codes: it has a server's words.
+        let reply = SmtpReply::read(&suppression.reason).map(|reply| format!(": {reply}")).unwrap_or_default();
+        let reason = format!("the address gets no mail any more, since {what} on {day}{reply}");
         Err(Trouble::Permanent(FailureReason::Suppressed, reason))
     }
 
@@ -402,17 +401,15 @@ impl Worker {
             Trouble::Permanent(kind, reason) => {
                 return self.give_up(invoice, holder, ticket, receives, (kind, reason)).await;
             }
-            Trouble::Panic(message) if last => {
-                let reason = format!("the worker panicked: {message}");
+            Trouble::Panic if last => {
+                let reason = PANICKED.to_owned();
                 return self.give_up(invoice, holder, ticket, receives, (FailureReason::Panic, reason)).await;
             }
             Trouble::LeaseLost => {
                 tracing::warn!(event = "lease_lost", invoice = %id);
                 return self.unless_last(receives, Verdict::ReturnByVisibility);
             }
-            Trouble::Panic(message) => {
-                ("panic", format!("the worker panicked: {message}"), Verdict::ReturnByVisibility)
-            }
+            Trouble::Panic => ("panic", PANICKED.to_owned(), Verdict::ReturnByVisibility),
             Trouble::AnswerLost(reason) => ("answer_lost", reason, Verdict::ReturnByVisibility),
             Trouble::Passing(reason) => ("passing", reason, soon),
             Trouble::OutOfTime => {
@@ -537,9 +534,4 @@ fn redriven(letter: &LetterId, now: Timestamp) -> Reopening {
         due: now + FIRST_DUE,
         now,
     }
-}
-
-fn panic_message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-    text.unwrap_or("no message").to_owned()
 }

@@ -7,10 +7,14 @@ use std::collections::HashMap;
 
 use parceltrack::aws::INVOICE_TAG;
 use parceltrack::domain::{
-    Delivery, EmailAddress, Invoice, InvoiceId, MailNews, MailReport, ProviderMessageId, SuppressionCause, Timestamp,
+    Delivery, EmailAddress, InvoiceId, MailNews, MailReport, ProviderMessageId, SmtpReply, SuppressionCause, Timestamp,
+    UnreadableJson,
 };
 use serde::Deserialize;
 use serde_json::Value;
+
+/// What a complaint may be (RFC 5965 section 7.3). It comes from somebody's mail system, which could write anything there.
+const COMPLAINTS: [&str; 6] = ["abuse", "auth-failure", "fraud", "not-spam", "other", "virus"];
 
 /// Who gets no mail any more, why, and the words for it.
 pub(crate) type Suppressed = (EmailAddress, SuppressionCause, String);
@@ -47,8 +51,8 @@ pub enum News {
     Delayed {
         /// What SES calls it, such as `MailboxFull`.
         kind: String,
-        /// The other server's words.
-        words: String,
+        /// The other server's reply.
+        reply: Option<SmtpReply>,
     },
     /// It came back.
     Bounced {
@@ -56,8 +60,8 @@ pub enum News {
         permanent: bool,
         /// What SES calls it, such as `MailboxFull`.
         kind: String,
-        /// Whom it did not reach, with the other server's words.
-        recipients: Vec<(EmailAddress, String)>,
+        /// Whom it did not reach, with the other server's reply.
+        recipients: Vec<(EmailAddress, Option<SmtpReply>)>,
     },
     /// The recipient called it spam.
     Complained {
@@ -151,8 +155,9 @@ struct RejectPart {
 }
 
 impl RecipientPart {
-    fn words(&self) -> String {
-        self.diagnostic_code.clone().or_else(|| self.status.clone()).unwrap_or_default()
+    /// Of the other server's words only the codes.
+    fn reply(&self) -> Option<SmtpReply> {
+        [&self.diagnostic_code, &self.status].into_iter().flatten().find_map(|words| SmtpReply::read(words))
     }
 }
 
@@ -160,7 +165,8 @@ impl SesEvent {
     /// Reads an event; `None` if it is about a mail that carries no invoice, or about something that changes nothing,
     /// such as a click.
     pub fn parse(event: Value) -> Result<Option<Self>, InvalidEvent> {
-        let Envelope { detail } = serde_json::from_value(event).map_err(|error| InvalidEvent(error.to_string()))?;
+        let Envelope { detail } =
+            serde_json::from_value(event).map_err(|error| InvalidEvent(UnreadableJson::from(error).to_string()))?;
         let Some(invoice) = detail.mail.tags.get(INVOICE_TAG).and_then(|values| values.first()?.parse().ok()) else {
             return Ok(None);
         };
@@ -181,12 +187,12 @@ impl SesEvent {
         matches!(self.news, News::Bounced { permanent: true, .. } | News::Rejected { .. })
     }
 
-    /// Who gets no mail any more because of it, with the cause, and with words that do not quote the address.
+    /// Who gets no mail any more because of it, with the cause, and with the codes of the other server.
     pub(crate) fn suppressed(&self) -> Vec<Suppressed> {
         match &self.news {
             News::Bounced { permanent: true, recipients, .. } => recipients
                 .iter()
-                .map(|(email, words)| (email.clone(), SuppressionCause::Bounce, email.hidden_in(words)))
+                .map(|(email, reply)| (email.clone(), SuppressionCause::Bounce, in_words(*reply)))
                 .collect(),
             News::Complained { kind, recipients } => {
                 recipients.iter().map(|email| (email.clone(), SuppressionCause::Complaint, kind.clone())).collect()
@@ -195,12 +201,9 @@ impl SesEvent {
         }
     }
 
-    /// What it tells of the invoice's mail, without the addresses that other servers' words may quote.
-    pub(crate) fn report(&self, invoice: &Invoice) -> MailReport {
-        let news = |delivery, reason: Option<String>| MailNews::Delivery {
-            delivery,
-            reason: reason.map(|reason| self.to.hidden_in(&invoice.without_address(&reason))),
-        };
+    /// What it tells of the invoice's mail.
+    pub(crate) fn report(&self) -> MailReport {
+        let news = |delivery, reason| MailNews::Delivery { delivery, reason };
         MailReport {
             invoice: self.invoice,
             message_id: self.message_id.clone(),
@@ -208,13 +211,13 @@ impl SesEvent {
             news: match &self.news {
                 News::Sent => news(Delivery::Accepted, None),
                 News::Delivered => news(Delivery::Delivered, None),
-                News::Delayed { kind, words } => {
-                    news(Delivery::Accepted, Some(told("the provider keeps trying", kind, words)))
+                News::Delayed { kind, reply } => {
+                    news(Delivery::Accepted, Some(told("the provider keeps trying", kind, &in_words(*reply))))
                 }
                 News::Bounced { permanent, kind, recipients } => {
                     let what = if *permanent { "the mail came back for good" } else { "the mail came back, for now" };
-                    let words = recipients.first().map(|(_, words)| words.as_str()).unwrap_or_default();
-                    news(Delivery::Bounced, Some(told(what, kind, words)))
+                    let reply = recipients.first().and_then(|(_, reply)| *reply);
+                    news(Delivery::Bounced, Some(told(what, kind, &in_words(reply))))
                 }
                 News::Complained { kind, .. } => {
                     news(Delivery::Complained, Some(told("the recipient called the mail spam", kind, "")))
@@ -246,12 +249,12 @@ impl Detail {
             }
             "DeliveryDelay" => {
                 let part = self.delivery_delay.as_ref().ok_or_else(missing)?;
-                let words = part.delayed_recipients.first().map(RecipientPart::words).unwrap_or_default();
-                ("DeliveryDelay", time(&part.timestamp)?, News::Delayed { kind: part.delay_type.clone(), words })
+                let reply = part.delayed_recipients.first().and_then(RecipientPart::reply);
+                ("DeliveryDelay", time(&part.timestamp)?, News::Delayed { kind: part.delay_type.clone(), reply })
             }
             "Bounce" => {
                 let part = self.bounce.as_ref().ok_or_else(missing)?;
-                let recipients = part.bounced_recipients.iter().map(|part| (address(part), part.words())).collect();
+                let recipients = part.bounced_recipients.iter().map(|part| (address(part), part.reply())).collect();
                 let permanent = part.bounce_type == "Permanent";
                 let kind = part.bounce_sub_type.clone();
                 ("Bounce", time(&part.timestamp)?, News::Bounced { permanent, kind, recipients })
@@ -262,7 +265,8 @@ impl Detail {
                 if part.complaint_feedback_type.as_deref() == Some("not-spam") {
                     return Ok(None);
                 }
-                let kind = part.complaint_feedback_type.clone().or_else(|| part.complaint_sub_type.clone());
+                let told = part.complaint_feedback_type.as_ref().filter(|kind| COMPLAINTS.contains(&kind.as_str()));
+                let kind = told.or(part.complaint_sub_type.as_ref()).cloned();
                 let recipients = part.complained_recipients.iter().map(address).collect();
                 let kind = kind.unwrap_or_default();
                 ("Complaint", time(&part.timestamp)?, News::Complained { kind, recipients })
@@ -276,13 +280,17 @@ impl Detail {
     }
 }
 
-/// One line: what happened, what SES calls it, and the other server's words, as far as they are known.
+/// One line: what happened, what SES calls it, and the reply behind it, as far as they are known.
 fn told(what: &str, kind: &str, words: &str) -> String {
     let kind = if kind.is_empty() { String::new() } else { format!(" ({kind})") };
     let words = if words.is_empty() { String::new() } else { format!(": {words}") };
     format!("{what}{kind}{words}")
 }
 
+fn in_words(reply: Option<SmtpReply>) -> String {
+    reply.map(|reply| reply.to_string()).unwrap_or_default()
+}
+
 fn time(text: &str) -> Result<Timestamp, InvalidEvent> {
-    Timestamp::parse(text).ok_or_else(|| InvalidEvent(format!("{text:?} is no time")))
+    Timestamp::parse(text).ok_or_else(|| InvalidEvent("a time that is none".to_owned()))
 }

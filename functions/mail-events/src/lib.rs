@@ -57,8 +57,7 @@ impl MailEvents {
         let heard = self.weigh(event).await;
         match &heard {
             Ok(_) => {}
-            // Its words may quote the event.
-            Err(NotHeard::Invalid(_)) => tracing::error!(event = "mail_event_unreadable"),
+            Err(NotHeard::Invalid(error)) => tracing::error!(event = "mail_event_unreadable", %error),
             Err(NotHeard::Port(error)) => tracing::warn!(event = "mail_event_not_heard", %error),
         }
         heard
@@ -81,7 +80,7 @@ impl MailEvents {
             tracing::warn!(event = "mail_of_unknown_invoice", invoice = %id, kind);
             return Ok(Heard::Nothing);
         };
-        let report = event.report(&invoice);
+        let report = event.report();
         if let Some(reason) = for_a_person(&invoice, &report, event.is_permanent()) {
             // Before the record, as in the worker: after a crash in between a second letter is better than none.
             self.dead_letters.bury(&Ticket { invoice_id: id }.to_body(), &reason).await?;

@@ -84,7 +84,8 @@ impl FanOut {
             }
         }
         let now = self.clock.now();
-        let body = serde_json::to_string(event).map_err(|error| PortError::Broken(error.to_string()))?;
+        let body =
+            serde_json::to_string(event).map_err(|_| PortError::Broken("an event that has no JSON".to_owned()))?;
         let wanting = webhooks.iter().filter(|webhook| webhook.event_types.contains(&event.happening.kind()));
         let deliveries: Vec<_> = wanting.map(|webhook| delivery(event, webhook, &body, now)).collect();
         // An earlier delivery of this message may have made them, so that what is there counts.

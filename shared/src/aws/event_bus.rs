@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use aws_sdk_eventbridge::Client;
 use aws_sdk_eventbridge::types::PutEventsRequestEntry;
 
-use super::failure::port_error;
+use super::failure::{port_error, shown_code};
 use crate::domain::{DomainEvent, DomainEventId};
 use crate::ports::{PortError, PublishEvents};
 
@@ -27,7 +27,8 @@ impl EventBus {
     }
 
     fn entry(&self, event: &DomainEvent) -> Result<PutEventsRequestEntry, PortError> {
-        let detail = serde_json::to_string(event).map_err(|error| PortError::Broken(error.to_string()))?;
+        let detail =
+            serde_json::to_string(event).map_err(|_| PortError::Broken("an event that has no JSON".to_owned()))?;
         let entry = PutEventsRequestEntry::builder()
             .event_bus_name(&self.name)
             .source(EVENT_SOURCE)
@@ -50,7 +51,7 @@ impl PublishEvents for EventBus {
         for event in events {
             let answer = answers.next();
             if answer.as_ref().is_none_or(|entry| entry.event_id.is_none()) {
-                let code = answer.and_then(|entry| entry.error_code);
+                let code = answer.as_ref().and_then(|entry| entry.error_code.as_deref()).map(shown_code);
                 tracing::warn!(event = "event_refused", id = %event.id, kind = %event.happening.kind(), code);
                 refused.push(event.id);
             }

@@ -24,12 +24,16 @@ pub(super) fn text(value: impl Display) -> AttributeValue {
 
 /// Any other attribute.
 pub(super) fn attribute(value: impl Serialize) -> Result<AttributeValue, PortError> {
-    serde_dynamo::to_attribute_value(value).map_err(|error| PortError::Broken(error.to_string()))
+    serde_dynamo::to_attribute_value(value).map_err(|_| unwritable())
 }
 
 /// A whole row.
 pub(super) fn to_row(value: impl Serialize) -> Result<Row, PortError> {
-    serde_dynamo::to_item(value).map_err(|error| PortError::Broken(error.to_string()))
+    serde_dynamo::to_item(value).map_err(|_| unwritable())
+}
+
+fn unwritable() -> PortError {
+    PortError::Broken("a row that cannot be written".to_owned())
 }
 
 /// What stands in a row. A row that cannot be read is broken: trying again would read the same. The reader's words are

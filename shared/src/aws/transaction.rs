@@ -8,7 +8,7 @@ use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::builders::PutBuilder;
 use aws_sdk_dynamodb::types::{CancellationReason, Put, ReturnValuesOnConditionCheckFailure, TransactWriteItem};
 
-use super::failure::port_error;
+use super::failure::{port_error, shown_code};
 use super::row::{Row, number};
 use crate::domain::Timestamp;
 use crate::ports::PortError;
@@ -53,7 +53,7 @@ pub(super) async fn transact(client: &Client, items: Vec<TransactWriteItem>) -> 
         }
         // Never read as "exists already": somebody else was writing at the same moment, or we write too fast.
         if !["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"].into_iter().any(is) {
-            let codes: Vec<_> = reasons.iter().map(|reason| reason.code().unwrap_or("None")).collect();
+            let codes: Vec<_> = reasons.iter().map(|reason| reason.code().map_or("None", shown_code)).collect();
             return Err(PortError::Broken(format!("transaction cancelled: {codes:?}")));
         }
         let ceiling = 20_u64 << attempt.min(5);

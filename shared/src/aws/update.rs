@@ -15,7 +15,7 @@ pub(super) async fn send(update: UpdateItemFluentBuilder) -> Result<Result<Optio
         Err(SdkError::ServiceError(service)) if service.err().is_conditional_check_failed_exception() => {
             match service.into_err() {
                 UpdateItemError::ConditionalCheckFailedException(failed) => Ok(Err(failed.item.unwrap_or_default())),
-                other => Err(PortError::Broken(other.to_string())),
+                _ => Err(PortError::Broken("an update refused for no reason".to_owned())),
             }
         }
         Err(error) => Err(port_error(&error)),

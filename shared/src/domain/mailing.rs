@@ -221,13 +221,6 @@ impl Invoice {
         self.mailing.corrections.last().map_or(&self.content.email, |correction| &correction.email)
     }
 
-    /// A text without the recipient's addresses, which other people's words may quote.
-    #[must_use]
-    pub fn without_address(&self, text: &str) -> String {
-        let corrected = self.mailing.corrections.iter().map(|correction| &correction.email);
-        [&self.content.email].into_iter().chain(corrected).fold(text.to_owned(), |text, email| email.hidden_in(&text))
-    }
-
     /// What the provider said last of its mail; at least that it has it, once it is sent.
     #[must_use]
     pub fn delivery(&self) -> Option<Delivery> {
@@ -507,7 +500,6 @@ mod tests {
         let mut reopened = invoice(InvoiceState::Generated { pdf: pdf() });
         reopened.attempts = vec![Attempt { at: at(2), outcome: AttemptOutcome::Reopened, reason: None }];
         assert_eq!(reopened.consequence_of(&report(Delivery::Accepted)), Consequence::None, "nobody had recorded it");
-        assert_eq!(moved.without_address("Tan@example.com, lim@example.com"), "the recipient, the recipient");
     }
 
     #[test]

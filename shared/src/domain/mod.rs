@@ -18,12 +18,14 @@ mod proof;
 mod provider;
 mod request_id;
 mod search;
+mod smtp_reply;
 mod tax;
 mod text;
 mod throughput;
 mod ticket;
 mod timestamp;
 mod tracking_number;
+mod unreadable;
 mod webhook;
 
 pub use api_key::{ApiKey, ApiKeyId, ApiKeyState, InvalidApiKey, IssuedApiKey, LAST_USE_PRECISION, Role, SecretHash};
@@ -54,12 +56,14 @@ pub use proof::{InvalidPhotoSize, PhotoSize, PhotoType, ProofOfDelivery, UPLOAD_
 pub use provider::{Provider, ProviderState};
 pub use request_id::{InvalidRequestId, RequestId};
 pub use search::{SearchPrefix, search_form};
+pub use smtp_reply::SmtpReply;
 pub use tax::{TaxCode, TaxRate, UnknownTaxCode};
 pub use text::{InvalidText, PostalCode, Text};
 pub use throughput::{Slot, Slots};
 pub use ticket::{InvalidTicket, Ticket};
 pub use timestamp::Timestamp;
 pub use tracking_number::{InvalidTrackingNumber, TrackingNumber};
+pub use unreadable::UnreadableJson;
 pub use webhook::{
     AddressRule, AttemptEnd, CallError, DeliveryId, DeliveryStep, DeliverySubject, EndpointHealth, EventMessage,
     InvalidAddressRule, InvalidDeliveryId, InvalidWebhookMessage, InvalidWebhookSecret, InvalidWebhookUrl,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::InvoiceId;
+use super::{InvoiceId, UnreadableJson};
 
 /// A request to bring one invoice to its end. May arrive twice, late, or for an invoice already done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,14 +13,14 @@ pub struct Ticket {
 }
 
 /// The message is not a ticket and never will be.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a ticket: {0}")]
-pub struct InvalidTicket(String);
+pub struct InvalidTicket(UnreadableJson);
 
 impl Ticket {
     /// Reads a message's body.
     pub fn parse(body: &str) -> Result<Self, InvalidTicket> {
-        serde_json::from_str(body).map_err(|error| InvalidTicket(error.to_string()))
+        serde_json::from_str(body).map_err(|error| InvalidTicket(error.into()))
     }
 
     /// The message's body.

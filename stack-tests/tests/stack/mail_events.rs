@@ -129,7 +129,7 @@ async fn every_kind_of_event_twice_about_a_sent_invoice() {
         ("send", (Delivery::Accepted, "")),
         ("delivery", (Delivery::Delivered, "")),
         ("delivery-delay", (Delivery::Accepted, "MailboxFull")),
-        ("bounce", (Delivery::Bounced, "550 5.1.1 <the recipient>: user unknown")),
+        ("bounce", (Delivery::Bounced, "(General): 550 5.1.1 (no such mailbox)")),
         ("complaint", (Delivery::Complained, "abuse")),
     ]);
     for (kind, (delivery, reason)) in expected {

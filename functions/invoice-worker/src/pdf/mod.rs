@@ -68,7 +68,7 @@ impl Pdf {
 #[derive(Debug, thiserror::Error)]
 pub enum RenderError {
     /// The layout engine refused.
-    #[error("the PDF cannot be laid out: {0}")]
+    #[error("the PDF cannot be laid out")]
     Layout(#[from] GenpdfError),
     /// A font of ours cannot be used for this text.
     #[error("the PDF cannot be set in {font}: {reason}")]

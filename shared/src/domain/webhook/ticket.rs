@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::super::{DomainEvent, Timestamp};
+use super::super::{DomainEvent, Timestamp, UnreadableJson};
 use super::{DeliveryId, WebhookKey};
 
 /// A request to bring one delivery further. May arrive twice, late, or for one that is at its end.
@@ -19,14 +19,26 @@ pub struct WebhookTicket {
 }
 
 /// The message is of no form that we know, and never will be.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unreadable: {0}")]
-pub struct InvalidWebhookMessage(String);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidWebhookMessage {
+    /// Not of the form of a ticket, of an event or of a wish.
+    #[error("unreadable: {0}")]
+    Unreadable(UnreadableJson),
+    /// An envelope around nothing, or around too much.
+    #[error("unreadable: neither an event nor a wish")]
+    NeitherEventNorWish,
+}
+
+impl From<serde_json::Error> for InvalidWebhookMessage {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Unreadable(error.into())
+    }
+}
 
 impl WebhookTicket {
     /// Reads a message's body.
     pub fn parse(body: &str) -> Result<Self, InvalidWebhookMessage> {
-        serde_json::from_str(body).map_err(|error| InvalidWebhookMessage(error.to_string()))
+        Ok(serde_json::from_str(body)?)
     }
 
     /// The message's body.
@@ -107,11 +119,11 @@ struct Envelope {
 
 /// Reads a message to the fan-out: EventBridge's envelope around an event, or a wish of the API's.
 pub fn parse_event_message(body: &str) -> Result<EventMessage, InvalidWebhookMessage> {
-    let envelope: Envelope = serde_json::from_str(body).map_err(|error| InvalidWebhookMessage(error.to_string()))?;
+    let envelope: Envelope = serde_json::from_str(body)?;
     match (envelope.detail, envelope.resend) {
         (Some(event), None) => Ok(EventMessage::Event(event)),
         (None, Some(wish)) => Ok(EventMessage::Resend(wish)),
-        _ => Err(InvalidWebhookMessage("neither an event nor a wish".to_owned())),
+        _ => Err(InvalidWebhookMessage::NeitherEventNorWish),
     }
 }
 
