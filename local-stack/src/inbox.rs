@@ -43,6 +43,14 @@ pub enum ServerState {
     Slow,
     /// Takes mail and hangs up before it has said so.
     HangingUp,
+    /// Takes mail, and says so in no form that anybody knows, with all that it was told.
+    Garbling,
+    /// Takes mail and hangs up in the middle of saying so, with all that it was told.
+    CuttingShort,
+    /// Takes mail and says so in more than 10 MB.
+    Flooding,
+    /// Refuses each mail for good (554), and quotes it.
+    Quoting,
 }
 
 /// Body of `GET` and `POST /api/server`.

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 pub use addresses::{STACK_VARIABLE, StackAddresses};
 pub use aws::{Alarm, AlarmState, QueueCounts};
-pub use faults::{Fault, Faults, Service};
+pub use faults::{Fault, Faults, Service, Spoiling};
 pub use functions::FUNCTIONS;
 pub use inbox::{Header, InboxClient, Mail, MailSummary, OwnInbox, Server, ServerState};
 pub use keys::{DRIVER_KEY, MERCHANT_KEY, OPERATOR_KEY, OTHER_MERCHANT_KEY};

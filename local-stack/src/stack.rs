@@ -3,17 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File, TryLockError};
-use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use crate::addresses::StackAddresses;
 use crate::emulator::{self, Emulator};
-use crate::faults::{self, Faults};
+use crate::faults::Faults;
 use crate::inbox::Inbox;
 use crate::ports::{self, Listeners, Ports};
 use crate::{InboxClient, Progress, REGION, deploy, functions, gateway, page, pump, python, watch};
@@ -101,9 +99,8 @@ impl LocalStack {
         let functions_endpoint = match faults {
             None => addresses.emulator_url.clone(),
             Some(faults) => {
-                let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-                let endpoint = ports::http(&listener)?;
-                servers.tasks.push(faults::serve(listener, addresses.emulator_url.clone(), faults));
+                let (endpoint, proxy) = faults.stand_before(addresses.emulator_url.clone()).await?;
+                servers.tasks.push(proxy);
                 endpoint
             }
         };

@@ -195,12 +195,15 @@ async fn retrying<T, F: Future<Output = Result<T>>>(call: impl Fn() -> F) -> Res
 }
 
 async fn trouble_with_mail(stack: &LocalStack, journal: &Mutex<Journal>, seed: u64, end: Instant) {
-    const WAYS: [ServerState; 7] = [
+    const WAYS: [ServerState; 10] = [
         ServerState::Running,
         ServerState::Slow,
         ServerState::Stopped,
         ServerState::PuttingOff,
         ServerState::HangingUp,
+        ServerState::Garbling,
+        ServerState::CuttingShort,
+        ServerState::Flooding,
         ServerState::Hanging,
         ServerState::Rejecting,
     ];
@@ -315,14 +318,18 @@ async fn judge(
 
 impl Journal {
     /// Whether the provider's "accepted" for this mail may not have been recorded: its worker was killed, or its answer
-    /// was lost.
+    /// was lost, and one that cannot be read is lost.
     fn may_have_hidden(&self, mail: &MailSummary) -> bool {
         let Ok(taken) = OffsetDateTime::parse(&mail.received, &Rfc3339) else { return false };
         let within = |event: OffsetDateTime, span: Duration| event >= taken && event <= taken + span;
         let killed = self.worker_kills.iter().any(|kill| within(*kill, RECORDING_TAKES));
         let cut_off = self.mail_server.iter().any(|(change, _)| within(*change, ANSWERING_TAKES));
         let way = self.mail_server.iter().rev().find(|(change, _)| *change <= taken).map(|(_, way)| *way);
-        killed || cut_off || way == Some(ServerState::HangingUp)
+        let unheard = matches!(
+            way,
+            Some(ServerState::HangingUp | ServerState::Garbling | ServerState::CuttingShort | ServerState::Flooding)
+        );
+        killed || cut_off || unheard
     }
 }
 

@@ -9,6 +9,10 @@ const WORDS = {
   rejecting: "The mail server rejects every recipient",
   slow: "The mail server is slow",
   hangingUp: "The mail server takes mail and hangs up",
+  garbling: "The mail server takes mail and answers gibberish",
+  cuttingShort: "The mail server takes mail and hangs up in the middle of its answer",
+  flooding: "The mail server takes mail and answers with 10 MB",
+  quoting: "The mail server rejects every mail and quotes it",
   puttingOff: "The mail server puts every mail off",
 };
 

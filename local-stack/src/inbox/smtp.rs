@@ -19,6 +19,8 @@ const SERVER_NAME: &str = "inbox.local";
 /// Slow, but quicker than anybody gives up.
 const SLOWNESS: Duration = Duration::from_millis(1500);
 const LONGEST_LINE: u64 = 1024 * 1024;
+/// How much is said where one line would do.
+const FLOOD: usize = 10 * 1024 * 1024;
 
 /// Serves SMTP until it is aborted; the sessions end with it.
 pub(super) async fn serve(listener: TcpListener, store: Arc<Store>, state: ServerState) {
@@ -49,12 +51,14 @@ async fn converse(
     let mut stream = BufReader::new(socket);
     answer(&mut stream, &session.greeting()).await?;
     let mut line = Vec::new();
+    let mut heard = String::new();
     loop {
         line.clear();
         let read = (&mut stream).take(LONGEST_LINE).read_until(b'\n', &mut line).await?;
         if read == 0 {
             return Ok(());
         }
+        heard.push_str(String::from_utf8_lossy(&line).trim_end());
         if state == ServerState::Slow && line.trim_ascii().eq_ignore_ascii_case(b"DATA") {
             tokio::time::sleep(SLOWNESS).await;
         }
@@ -63,8 +67,18 @@ async fn converse(
         }
         let taken_before = taken.load(Ordering::SeqCst);
         let response = session.process(&line);
-        if taken.load(Ordering::SeqCst) > taken_before && state == ServerState::HangingUp {
-            return Ok(());
+        if taken.load(Ordering::SeqCst) > taken_before {
+            let words = match state {
+                ServerState::HangingUp => return Ok(()),
+                ServerState::CuttingShort => format!("250 {heard}"),
+                ServerState::Garbling => format!("2x0 {heard}\r\n"),
+                ServerState::Flooding => format!("250-{heard}\r\n").repeat(FLOOD / heard.len() + 1),
+                _ => String::new(),
+            };
+            if !words.is_empty() {
+                stream.write_all(words.as_bytes()).await?;
+                return stream.flush().await;
+            }
         }
         match response.action {
             Action::NoReply => {}
@@ -105,7 +119,11 @@ impl Handler for Delivery {
             | ServerState::Hanging
             | ServerState::Stopped
             | ServerState::Slow
-            | ServerState::HangingUp => response::OK,
+            | ServerState::HangingUp
+            | ServerState::Garbling
+            | ServerState::CuttingShort
+            | ServerState::Flooding
+            | ServerState::Quoting => response::OK,
         }
     }
 
@@ -115,6 +133,13 @@ impl Handler for Delivery {
     }
 
     fn data_end(&mut self) -> Response {
+        if self.state == ServerState::Quoting {
+            let message = take(&mut self.message);
+            return Response::custom(
+                554,
+                format!("5.6.0 {}", String::from_utf8_lossy(&message).replace(['\r', '\n'], " ")),
+            );
+        }
         match self.store.add(take(&mut self.message)) {
             Ok(id) => {
                 self.taken.fetch_add(1, Ordering::SeqCst);
