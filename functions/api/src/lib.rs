@@ -5,6 +5,7 @@
 
 mod app;
 mod caller;
+mod cursor;
 mod docs;
 mod edge;
 mod event;

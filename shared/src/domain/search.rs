@@ -41,6 +41,12 @@ impl SearchPrefix {
     pub fn begins(&self, text: &str) -> bool {
         search_form(text).starts_with(&self.0)
     }
+
+    /// Whether a search for this can find a text of this search form.
+    #[must_use]
+    pub fn finds(&self, form: &str) -> bool {
+        form.starts_with(&self.0) && form.chars().count() <= SEARCHED_CHARS
+    }
 }
 
 impl TryFrom<String> for SearchPrefix {

@@ -22,6 +22,15 @@ impl Timestamp {
         Self(millis)
     }
 
+    /// The latest moment, in the year 2286, whose milliseconds have the 13 digits that keys sort by.
+    pub const LAST: Self = Self(9_999_999_999_999);
+
+    /// From milliseconds that somebody else chose; `None` before 1970 and after [`Timestamp::LAST`].
+    #[must_use]
+    pub fn of_our_time(millis: i64) -> Option<Self> {
+        (0..=Self::LAST.0).contains(&millis).then_some(Self(millis))
+    }
+
     /// Milliseconds since 1970-01-01T00:00:00Z.
     #[must_use]
     pub const fn millis(self) -> i64 {
@@ -53,7 +62,7 @@ impl Timestamp {
     /// How long after `earlier` this is; zero if it is not after.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
-        Duration::from_millis(u64::try_from(self.0 - earlier.0).unwrap_or(0))
+        Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
     fn utc(self) -> OffsetDateTime {

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::{InvoiceSummary, PortError};
 use crate::domain::{
     EmailAddress, OwnerId, Parcel, ParcelId, ParcelStatus, PostalCode, SearchPrefix, Text, Timestamp, TrackingEvent,
-    TrackingNumber, Weight,
+    TrackingNumber, Weight, search_form,
 };
 
 /// The caller's `Idempotency-Key` with what it was used for.
@@ -132,17 +132,24 @@ pub enum ParcelSelection {
 /// Where a page of parcels ends, and the next begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageEnd {
-    /// When the page's last parcel was created.
+    /// What the page's last parcel was found by, in its search form; empty in a list by time.
+    pub found_by: String,
+    /// When that parcel was created.
     pub created_at: Timestamp,
-    /// That parcel.
+    /// Which it is.
     pub parcel_id: ParcelId,
 }
 
 impl PageEnd {
-    /// The page that ends with this parcel.
+    /// The page of this selection that ends with this parcel.
     #[must_use]
-    pub fn at(parcel: &ParcelSummary) -> Self {
-        Self { created_at: parcel.created_at, parcel_id: parcel.id }
+    pub fn at(selection: &ParcelSelection, parcel: &ParcelSummary) -> Self {
+        let found_by = match selection {
+            ParcelSelection::All | ParcelSelection::InStatus(_) => None,
+            ParcelSelection::ReferenceBegins(_) => parcel.reference.as_ref().map(|text| search_form(text.as_str())),
+            ParcelSelection::RecipientBegins(_) => Some(search_form(parcel.recipient.as_str())),
+        };
+        Self { found_by: found_by.unwrap_or_default(), created_at: parcel.created_at, parcel_id: parcel.id }
     }
 }
 

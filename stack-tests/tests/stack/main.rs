@@ -6,6 +6,7 @@ mod access;
 mod bad_input;
 mod contract;
 mod crash;
+mod cursors;
 mod deployed;
 mod domain_events;
 mod edge;

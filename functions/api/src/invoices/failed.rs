@@ -2,23 +2,19 @@
 
 use axum::Json;
 use axum::extract::{RawQuery, State};
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use parceltrack::domain::{Invoice, InvoiceId, InvoiceState, InvoiceStatus, Timestamp};
+use parceltrack::domain::{Invoice, InvoiceId, InvoiceState, InvoiceStatus};
 use parceltrack::ports::{FailedInvoice, FailedPageEnd};
 use serde::Serialize;
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 use crate::App;
 use crate::caller::{Allowed, RunTheService};
+use crate::cursor::{List, Place};
 use crate::openapi::parameters::{FailedWanted, Page};
 use crate::openapi::schemas;
+use crate::path_id::hyphenated;
 use crate::problem::Problem;
 use crate::query::{limit, parameter};
-
-const TIME: usize = 8;
-const ID: usize = 16;
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = FailedInvoices)]
@@ -92,48 +88,13 @@ pub(crate) async fn list_failed(
         return Err(Problem::invalid_parameter("status", "must be Failed"));
     }
     let limit = limit(&query)?;
-    let after = parameter(&query, "cursor")
-        .map(|cursor| {
-            decode(&cursor).ok_or_else(|| Problem::invalid_parameter("cursor", "must be a nextCursor of this list"))
-        })
-        .transpose()?;
+    let list = List::of("failed invoices", &[]);
+    let after = list.after(&query, |place| {
+        Some(FailedPageEnd { failed_at: place.time, invoice_id: InvoiceId(hyphenated(&place.rest)?) })
+    })?;
     let page = app.failed_invoices.failed(limit, after).await?;
     Ok(Json(FailedInvoicesOut {
         invoices: page.invoices.into_iter().map(Into::into).collect(),
-        next_cursor: page.end.map(encode),
+        next_cursor: page.end.map(|end| list.cursor(&Place { time: end.failed_at, rest: end.invoice_id.to_string() })),
     }))
-}
-
-fn encode(end: FailedPageEnd) -> String {
-    URL_SAFE_NO_PAD.encode([&end.failed_at.millis().to_be_bytes()[..], end.invoice_id.0.as_bytes()].concat())
-}
-
-fn decode(cursor: &str) -> Option<FailedPageEnd> {
-    let bytes: [u8; TIME + ID] = URL_SAFE_NO_PAD.decode(cursor).ok()?.try_into().ok()?;
-    let (time, id) = bytes.split_at(TIME);
-    Some(FailedPageEnd {
-        failed_at: Timestamp::from_millis(i64::from_be_bytes(time.try_into().ok()?)),
-        invoice_id: InvoiceId(Uuid::from_slice(id).ok()?),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cursor_says_where_to_go_on() {
-        let end = FailedPageEnd {
-            failed_at: Timestamp::from_millis(1_790_000_000_000),
-            invoice_id: InvoiceId(Uuid::from_u128(7)),
-        };
-        assert_eq!(decode(&encode(end)), Some(end));
-    }
-
-    #[test]
-    fn anything_else_is_no_cursor() {
-        for cursor in ["", "x", "====", &"A".repeat(31), &"A".repeat(33)] {
-            assert_eq!(decode(cursor), None, "{cursor}");
-        }
-    }
 }

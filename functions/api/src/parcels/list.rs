@@ -2,16 +2,17 @@
 
 use axum::Json;
 use axum::extract::{RawQuery, State};
-use parceltrack::domain::{InvoiceId, OwnerId, ParcelStatus, SearchPrefix, TrackingNumber, UnknownStatus};
+use parceltrack::domain::{InvoiceId, OwnerId, ParcelId, ParcelStatus, SearchPrefix, TrackingNumber, UnknownStatus};
 use parceltrack::ports::{PageEnd, ParcelSelection, ParcelSummary};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::cursor::List;
 use super::out::ParcelSummaryOut;
 use crate::App;
 use crate::caller::{Allowed, Caller, ManageParcels, named_owner};
+use crate::cursor::{List, Place, wrong_cursor};
 use crate::openapi::parameters::{Page, ParcelsWanted};
+use crate::path_id::hyphenated;
 use crate::problem::Problem;
 use crate::query::{MAX_LIMIT, limit, parameter};
 
@@ -54,10 +55,6 @@ fn search(query: &str) -> Result<Search, Problem> {
         .map_err(|error| Problem::invalid_parameter("q", &error.to_string()))
 }
 
-fn wrong_cursor() -> Problem {
-    Problem::invalid_parameter("cursor", "must be a nextCursor of this list")
-}
-
 /// A list in one or two stretches, the second after the first. Each is in one piece in an index.
 struct Stretches {
     owner: OwnerId,
@@ -81,15 +78,39 @@ impl Stretches {
         }
     }
 
-    fn list(&self, stretch: usize) -> List<'_> {
-        List { owner: &self.owner, selection: &self.selections[stretch], status: self.status }
+    fn list(&self, stretch: usize) -> List {
+        let (kind, of) = match &self.selections[stretch] {
+            ParcelSelection::All => ("all", ""),
+            ParcelSelection::InStatus(status) => ("status", status.name()),
+            ParcelSelection::ReferenceBegins(prefix) => ("reference", prefix.as_str()),
+            ParcelSelection::RecipientBegins(prefix) => ("recipient", prefix.as_str()),
+        };
+        List::of("parcels", &[self.owner.as_str(), kind, of, self.status.map_or("", ParcelStatus::name)])
+    }
+
+    fn cursor(&self, stretch: usize, end: &PageEnd) -> String {
+        let rest = format!("{}{}", end.parcel_id, end.found_by);
+        self.list(stretch).cursor(&Place { time: end.created_at, rest })
     }
 
     /// The stretch and the place in it that a cursor means.
     fn place(&self, cursor: &str) -> Result<(usize, PageEnd), Problem> {
         (0..self.selections.len())
-            .find_map(|stretch| Some((stretch, self.list(stretch).decode(cursor)?)))
+            .find_map(|stretch| Some((stretch, self.end(stretch, self.list(stretch).place(cursor)?)?)))
             .ok_or_else(wrong_cursor)
+    }
+
+    /// The end of a page at this place, which must be within the stretch: DynamoDB refuses a key that is not.
+    fn end(&self, stretch: usize, Place { time, rest }: Place) -> Option<PageEnd> {
+        let (id, found_by) = rest.split_at_checked(uuid::fmt::Hyphenated::LENGTH)?;
+        let within = match &self.selections[stretch] {
+            ParcelSelection::All | ParcelSelection::InStatus(_) => found_by.is_empty(),
+            ParcelSelection::ReferenceBegins(prefix) | ParcelSelection::RecipientBegins(prefix) => {
+                prefix.finds(found_by)
+            }
+        };
+        let end = PageEnd { found_by: found_by.to_owned(), created_at: time, parcel_id: ParcelId(hyphenated(id)?) };
+        within.then_some(end)
     }
 
     /// Whether the list shows a parcel of this stretch.
@@ -121,16 +142,16 @@ impl Stretches {
             let read = if self.status.is_some() { MAX_LIMIT } else { room };
             let page = app.read_parcels.parcels_of(&self.owner, selection, read, after.take().as_ref()).await?;
             for parcel in page.parcels {
-                let end = PageEnd::at(&parcel);
+                let end = PageEnd::at(selection, &parcel);
                 if self.shows(stretch, &parcel) {
                     shown.push(parcel);
                 }
                 if shown.len() >= limit.into() && (page.end.as_ref() != Some(&end)) {
-                    return Ok((shown, Some(self.list(stretch).encode(&end))));
+                    return Ok((shown, Some(self.cursor(stretch, &end))));
                 }
             }
             if let Some(end) = page.end {
-                return Ok((shown, Some(self.list(stretch).encode(&end))));
+                return Ok((shown, Some(self.cursor(stretch, &end))));
             }
         }
         Ok((shown, None))
@@ -199,7 +220,58 @@ pub(crate) async fn list(
 
 #[cfg(test)]
 mod tests {
+    use parceltrack::domain::Timestamp;
+    use proptest::prelude::*;
+
     use super::*;
+
+    #[test]
+    fn a_cursor_comes_back_as_it_went_in_its_own_list_and_in_no_other() {
+        let prefix = SearchPrefix::try_from("tan".to_owned()).unwrap();
+        let (all, searched) = (Search::Everything, Search::Beginning(prefix));
+        let mut lists = Vec::new();
+        for (search, status) in [
+            (&all, None),
+            (&all, Some(ParcelStatus::Created)),
+            (&all, Some(ParcelStatus::Delivered)),
+            (&searched, None),
+            (&searched, Some(ParcelStatus::Created)),
+        ] {
+            for owner in ["lion-city", "orchard-books"] {
+                lists.push(Stretches::of(search, owner.parse().unwrap(), status));
+            }
+        }
+        let end = |list: &Stretches| PageEnd {
+            found_by: if list.selections.len() == 2 { "tan wei ming".to_owned() } else { String::new() },
+            created_at: Timestamp::from_millis(1_790_000_000_123),
+            parcel_id: ParcelId(uuid::Uuid::from_u128(7)),
+        };
+        for (from, list) in lists.iter().enumerate() {
+            for stretch in 0..list.selections.len() {
+                let cursor = list.cursor(stretch, &end(list));
+                for (to, other) in lists.iter().enumerate() {
+                    let place = other.place(&cursor);
+                    assert_eq!(place, if from == to { Ok((stretch, end(list))) } else { Err(wrong_cursor()) });
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_forged_place_is_within_what_was_asked_for_or_none(time in 0_i64..2_000_000_000_000, text in ".{0,120}") {
+            let prefix = SearchPrefix::try_from("tan".to_owned()).unwrap();
+            let list = Stretches::of(&Search::Beginning(prefix.clone()), "lion-city".parse().unwrap(), None);
+            let id = uuid::Uuid::from_u128(7);
+            for rest in [text.clone(), format!("{id}{text}"), format!("{id}tan{text}")] {
+                let place = Place { time: Timestamp::from_millis(time), rest };
+                if let Ok((_, end)) = list.place(&list.list(0).cursor(&place)) {
+                    prop_assert!(prefix.finds(&end.found_by));
+                    prop_assert!(end.found_by.len() <= 400);
+                }
+            }
+        }
+    }
 
     #[test]
     fn a_search_is_for_a_number_if_it_can_be_one() {

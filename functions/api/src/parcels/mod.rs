@@ -2,7 +2,6 @@
 
 pub(crate) mod cancel;
 pub(crate) mod create;
-mod cursor;
 pub(crate) mod get;
 mod idempotency;
 pub(crate) mod list;

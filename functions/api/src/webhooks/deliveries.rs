@@ -3,14 +3,15 @@
 use axum::Json;
 use axum::extract::{RawQuery, State};
 use parceltrack::domain::{WebhookDeliveryStatus, WebhookId};
+use parceltrack::ports::DeliveryPageEnd;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::cursor::List;
 use super::out::DeliveryOut;
 use super::{key, webhook};
 use crate::App;
 use crate::caller::{Allowed, ManageWebhooks};
+use crate::cursor::{List, Place};
 use crate::openapi::parameters::{DeliveriesWanted, DeliveryInPath, Page, WebhookInPath};
 use crate::path_id::{PathDelivery, PathId};
 use crate::problem::Problem;
@@ -51,18 +52,14 @@ pub(crate) async fn list_deliveries(
     let key = key(WebhookId(id), query.as_deref(), caller)?;
     let query = query.unwrap_or_default();
     let (limit, status) = (limit(&query)?, status(&query)?);
-    let list = List { webhook: key.webhook_id, status };
-    let after = parameter(&query, "cursor")
-        .map(|cursor| {
-            let wrong = || Problem::invalid_parameter("cursor", "must be a nextCursor of this list");
-            list.decode(&cursor).ok_or_else(wrong)
-        })
-        .transpose()?;
+    let list = List::of("deliveries", &[&key.webhook_id.to_string(), status.map_or("", WebhookDeliveryStatus::name)]);
+    let after =
+        list.after(&query, |place| Some(DeliveryPageEnd { created_at: place.time, id: place.rest.parse().ok()? }))?;
     webhook(&app, &key).await?;
     let page = app.webhooks.list.deliveries(key.webhook_id, status, limit, after).await?;
     Ok(Json(DeliveriesOut {
         deliveries: page.deliveries.into_iter().map(DeliveryOut::listed).collect(),
-        next_cursor: page.end.map(|end| list.encode(&end)),
+        next_cursor: page.end.map(|end| list.cursor(&Place { time: end.created_at, rest: end.id.to_string() })),
     }))
 }
 

@@ -1,7 +1,6 @@
 //! Webhooks: register an endpoint, look after it, see what became of each event, have events sent again.
 
 pub(crate) mod create;
-mod cursor;
 pub(crate) mod deliveries;
 pub(crate) mod manage;
 mod out;

@@ -36,42 +36,23 @@ impl Index {
     }
 }
 
-impl ParcelTable {
-    /// The key of the index after which a page begins; `None` if no page of this selection ended there.
-    async fn start(
-        &self,
-        owner: &OwnerId,
-        selection: &ParcelSelection,
-        end: &PageEnd,
-    ) -> Result<Option<Row>, PortError> {
-        let PageEnd { created_at, parcel_id } = *end;
-        let sort_key = match selection {
-            ParcelSelection::All => Some(created_key(created_at, parcel_id)),
-            // Where the parcel stood, though it may have moved on.
-            ParcelSelection::InStatus(status) => Some(status_key(*status, created_at, parcel_id)),
-            // A cursor says nothing about people, so the text of the key is read again.
-            ParcelSelection::ReferenceBegins(prefix) => self
-                .parcel(parcel_id)
-                .await?
-                .and_then(|parcel| parcel.reference)
-                .filter(|reference| prefix.begins(reference.as_str()))
-                .map(|reference| text_key(reference.as_str(), created_at, parcel_id)),
-            ParcelSelection::RecipientBegins(prefix) => self
-                .parcel(parcel_id)
-                .await?
-                .map(|parcel| parcel.recipient)
-                .filter(|recipient| prefix.begins(recipient.as_str()))
-                .map(|recipient| text_key(recipient.as_str(), created_at, parcel_id)),
-        };
-        Ok(sort_key.map(|sort_key| {
-            [
-                ("owner".to_owned(), text(owner)),
-                (Index::of(selection).sort_key.to_owned(), text(sort_key)),
-                ("parcelId".to_owned(), text(parcel_id)),
-            ]
-            .into()
-        }))
-    }
+/// The key of the index after which a page begins. Its partition is the owner's, wherever the rest comes from.
+fn start(owner: &OwnerId, selection: &ParcelSelection, end: &PageEnd) -> Row {
+    let PageEnd { found_by, created_at, parcel_id } = end;
+    let sort_key = match selection {
+        ParcelSelection::All => created_key(*created_at, *parcel_id),
+        // Where the parcel stood, though it may have moved on.
+        ParcelSelection::InStatus(status) => status_key(*status, *created_at, *parcel_id),
+        ParcelSelection::ReferenceBegins(_) | ParcelSelection::RecipientBegins(_) => {
+            text_key(found_by, *created_at, *parcel_id)
+        }
+    };
+    [
+        ("owner".to_owned(), text(owner)),
+        (Index::of(selection).sort_key.to_owned(), text(sort_key)),
+        ("parcelId".to_owned(), text(parcel_id)),
+    ]
+    .into()
 }
 
 /// The parcel that stands in a row.
@@ -114,13 +95,6 @@ impl ReadParcels for ParcelTable {
         limit: u16,
         after: Option<&PageEnd>,
     ) -> Result<ParcelPage, PortError> {
-        let start = match after {
-            None => None,
-            Some(end) => match self.start(owner, selection, end).await? {
-                None => return Ok(ParcelPage { parcels: Vec::new(), end: None }),
-                start => start,
-            },
-        };
         let index = Index::of(selection);
         let query = self.client.query().table_name(&self.parcels).index_name(index.name);
         let query = match index.prefix {
@@ -135,7 +109,7 @@ impl ReadParcels for ParcelTable {
             .expression_attribute_values(":owner", text(owner))
             .scan_index_forward(index.ascending)
             .limit(i32::from(limit))
-            .set_exclusive_start_key(start)
+            .set_exclusive_start_key(after.map(|end| start(owner, selection, end)))
             .send()
             .await
             .map_err(|error| port_error(&error))?;
@@ -146,7 +120,7 @@ impl ReadParcels for ParcelTable {
             .into_iter()
             .map(|row| from_row::<SummaryRow>(row).map(ParcelSummary::from))
             .collect::<Result<Vec<_>, _>>()?;
-        let end = parcels.last().filter(|_| more).map(PageEnd::at);
+        let end = parcels.last().filter(|_| more).map(|last| PageEnd::at(selection, last));
         Ok(ParcelPage { parcels, end })
     }
 }

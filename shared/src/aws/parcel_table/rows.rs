@@ -27,10 +27,9 @@ pub(super) fn status_key(status: ParcelStatus, created_at: Timestamp, id: Parcel
     format!("{}{}", status_key_prefix(status), created_key(created_at, id))
 }
 
-/// Sorts an owner's parcels by a text, those of one text by time, the newest first.
-pub(super) fn text_key(text: &str, created_at: Timestamp, id: ParcelId) -> String {
-    const MOST_MILLIS: i64 = 9_999_999_999_999;
-    format!("{}{END_OF_TEXT}{:013}#{id}", search_form(text), MOST_MILLIS - created_at.millis())
+/// Sorts an owner's parcels by the search form of a text, those of one text by time, the newest first.
+pub(super) fn text_key(form: &str, created_at: Timestamp, id: ParcelId) -> String {
+    format!("{form}{END_OF_TEXT}{:013}#{id}", Timestamp::LAST.since(created_at).as_millis())
 }
 
 /// The part of a parcel's row that every index has.
@@ -114,10 +113,11 @@ pub(super) fn parcel_row(parcel: Parcel) -> Result<Row, PortError> {
     let mut keys = vec![
         ("createdKey", created_key(created_at, id)),
         ("statusKey", status_key(status, created_at, id)),
-        ("recipientKey", text_key(parcel.recipient.as_str(), created_at, id)),
+        ("recipientKey", text_key(&search_form(parcel.recipient.as_str()), created_at, id)),
     ];
     // Absent without a reference, so that the index has only those with one.
-    keys.extend(parcel.reference.iter().map(|text| ("referenceKey", text_key(text.as_str(), created_at, id))));
+    let reference = parcel.reference.as_ref().map(|text| search_form(text.as_str()));
+    keys.extend(reference.map(|form| ("referenceKey", text_key(&form, created_at, id))));
     let mut row = to_row(ParcelRow::from(parcel))?;
     row.extend(keys.into_iter().map(|(name, key)| (name.to_owned(), text(key))));
     Ok(row)
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn a_key_sorts_by_text_then_newest_first_and_fits_into_an_index() {
         let id = ParcelId(Uuid::max());
-        let key = |text, millis| text_key(text, Timestamp::from_millis(millis), id);
+        let key = |text: &str, millis| text_key(&search_form(text), Timestamp::from_millis(millis), id);
         let sorted = [key("Tan", 2_000), key("TAN", 1_000), key("Tan Ah Beng", 3_000), key("Tana", 0)];
         assert!(sorted.is_sorted(), "{sorted:?}");
         // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
