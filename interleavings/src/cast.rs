@@ -239,8 +239,8 @@ struct QuietQueue(Ports);
 
 #[async_trait]
 impl SendTicket for QuietQueue {
-    async fn send(&self, ticket: Ticket, request: Option<&RequestId>) -> Result<(), PortError> {
-        SendTicket::send(&self.0, ticket, request).await.or(Ok(()))
+    async fn send(&self, ticket: Ticket, owner: &OwnerId, request: Option<&RequestId>) -> Result<(), PortError> {
+        SendTicket::send(&self.0, ticket, owner, request).await.or(Ok(()))
     }
 }
 

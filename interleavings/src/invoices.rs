@@ -4,10 +4,10 @@
 mod mailing;
 
 use parceltrack::domain::{
-    AddressCorrection, Attempt, Invoice, InvoiceContent, InvoiceId, InvoiceState, InvoiceStatus, Lease, LeaseHolder,
-    LinkSecret, Mailing, NewAddress, StoredPdf, Timestamp,
+    AddressCorrection, Attempt, Invoice, InvoiceContent, InvoiceId, InvoiceState, InvoiceStatus, LastTicket, Lease,
+    LeaseHolder, LinkSecret, Mailing, NewAddress, StoredPdf, Timestamp,
 };
-use parceltrack::ports::{Claim, DUE_SHARDS, DueInvoice, Held, InvoiceCreation, LetGo, NewInvoice, StepTaken};
+use parceltrack::ports::{Claim, DUE_SHARDS, DueInvoice, DueMove, Held, InvoiceCreation, LetGo, NewInvoice};
 
 use crate::mutation::Mutation;
 
@@ -281,15 +281,17 @@ impl Invoices {
     }
 
     /// Moves a due time on if it is what the caller saw.
-    pub fn move_due(&mut self, invoice: DueInvoice, to: Timestamp, moves: u32) -> StepTaken {
-        match self.row_mut(invoice.id) {
+    pub fn move_due(&mut self, invoice: DueInvoice, to: Timestamp, moves: u32) -> DueMove {
+        let row = match self.row_mut(invoice.id) {
             Some(row) if row.due == Some(invoice.due) => {
                 row.due = Some(to);
                 row.due_moves = moves;
-                StepTaken::Moved
+                row
             }
-            Some(row) if row.due == Some(to) => StepTaken::Moved,
-            _ => StepTaken::OvertakenByAnother,
-        }
+            Some(row) if row.due == Some(to) => row,
+            _ => return DueMove::OvertakenByAnother,
+        };
+        let last = if invoice.moves == 0 && row.parks > 0 { LastTicket::UsedUp } else { LastTicket::Sent };
+        DueMove::Moved { owner: row.content.owner.clone(), last }
     }
 }

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use parceltrack::domain::{
     AttemptOutcome, Delivery, EmailAddress, FIRST_DUE, Invoice, InvoiceId, InvoiceStatus, LetterId, LinkSecret,
-    NewAddress, Reopened, Reopening, Suppression, Ticket, Timestamp, Wish,
+    NewAddress, OwnerId, Reopened, Reopening, Suppression, Ticket, Timestamp, Wish,
 };
 use parceltrack::reopening;
 use serde::Serialize;
@@ -246,7 +246,8 @@ pub(crate) async fn try_again(
         Reopened::TooSoon { .. } | Reopened::TooOften => return Ok(Handled::TooOften),
         Reopened::Unknown => return Ok(Handled::Unknown),
     };
-    if let Err(error) = desk.tickets.send(Ticket { invoice_id: id }, None).await {
+    // However many an operator sends, they are one group beside the merchants'.
+    if let Err(error) = desk.tickets.send(Ticket { invoice_id: id }, &OwnerId::house(), None).await {
         // It has a due time, so nothing is lost.
         eprintln!("warning: the queue took no ticket for {id} ({error}); the relay sends one when it is due");
     }

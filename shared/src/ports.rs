@@ -43,8 +43,8 @@ pub use webhooks::{
 };
 
 use crate::domain::{
-    Attempt, EmailAddress, Invoice, InvoiceContent, InvoiceId, InvoiceStatus, Lease, LeaseHolder, LinkSecret,
-    ProviderMessageId, RequestId, StoredPdf, Ticket, Timestamp, TrackingNumber,
+    Attempt, EmailAddress, Invoice, InvoiceContent, InvoiceId, InvoiceStatus, LastTicket, Lease, LeaseHolder,
+    LinkSecret, OwnerId, ProviderMessageId, RequestId, StoredPdf, Ticket, Timestamp, TrackingNumber,
 };
 
 /// Tells the time. Tests move it.
@@ -201,8 +201,22 @@ pub struct DueInvoice {
     pub id: InvoiceId,
     /// Since when.
     pub due: Timestamp,
-    /// How many tickets the relay has sent since a worker last had one.
+    /// How often the relay has looked since a worker last had a ticket.
     pub moves: u32,
+}
+
+/// How the move of an invoice's due time ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DueMove {
+    /// It was moved.
+    Moved {
+        /// Whose invoice it is.
+        owner: OwnerId,
+        /// What became of its last ticket, if the relay has sent none since.
+        last: LastTicket,
+    },
+    /// Somebody else moved or finished it first.
+    OvertakenByAnother,
 }
 
 /// A page of due invoices.
@@ -234,23 +248,25 @@ pub trait RelayInvoices: Send + Sync {
     async fn due_page(&self, shard: u8, now: Timestamp, after: Option<DueInvoice>) -> Result<DuePage, PortError>;
 
     /// Moves the due time, and sets the number of moves, if the due time is still what the caller saw.
-    /// [`StepTaken::OvertakenByAnother`] if it is not.
-    async fn move_due(&self, invoice: DueInvoice, to: Timestamp, moves: u32) -> Result<StepTaken, PortError>;
+    async fn move_due(&self, invoice: DueInvoice, to: Timestamp, moves: u32) -> Result<DueMove, PortError>;
 }
 
 /// Puts one ticket on the queue (API).
 #[async_trait]
 pub trait SendTicket: Send + Sync {
-    /// Returns once the queue has it. The request that asked for it, if one did, goes beside it, for the log of whoever
-    /// takes it.
-    async fn send(&self, ticket: Ticket, cause: Option<&RequestId>) -> Result<(), PortError>;
+    /// Returns once the queue has it. Its invoice's owner goes beside it, since the queue is fair between owners, and the
+    /// request that asked for it, if one did, for the log of whoever takes it.
+    async fn send(&self, ticket: Ticket, owner: &OwnerId, cause: Option<&RequestId>) -> Result<(), PortError>;
 }
 
 /// Puts tickets on the queue in batches (relay).
 #[async_trait]
 pub trait SendTickets: Send + Sync {
-    /// At most ten at once. Returns those that the queue did not take.
-    async fn send_batch(&self, tickets: &[Ticket]) -> Result<Vec<Ticket>, PortError>;
+    /// At most ten at once, each with its invoice's owner. Returns those that the queue did not take.
+    async fn send_batch(&self, tickets: &[(Ticket, OwnerId)]) -> Result<Vec<Ticket>, PortError>;
+
+    /// How many tickets wait there for a worker. SQS counts approximately.
+    async fn waiting(&self) -> Result<u64, PortError>;
 }
 
 /// Hides a ticket for a while, until it is delivered again (worker).

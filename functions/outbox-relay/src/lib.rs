@@ -1,15 +1,16 @@
 //! The relay: no unfinished invoice is forgotten, whatever became of its ticket.
 //!
-//! Every minute it puts a new ticket on the queue for each invoice whose due time has come, and moves that time on. A
-//! second ticket for one invoice is harmless; a missing one would be a lost invoice. So when in doubt, it sends.
+//! Every minute it looks at each invoice whose due time has come, moves that time on, and puts a new ticket on the queue
+//! unless the invoice is most likely waiting there for its turn. A second ticket for one invoice is harmless but makes the
+//! queue longer; a missing one would be a lost invoice. So each gets one in the end, and when in doubt, it sends.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use futures::future::join_all;
-use parceltrack::domain::{Ticket, Timestamp, relay_backoff};
+use parceltrack::domain::{LastTicket, OwnerId, Ticket, Timestamp, relay_backoff, relay_sends};
 use parceltrack::ports::{
-    Clock, DUE_SHARDS, DueInvoice, MeasureBacklog, NoteBacklog, PortError, RelayInvoices, SendTickets, StepTaken,
+    Clock, DUE_SHARDS, DueInvoice, DueMove, MeasureBacklog, NoteBacklog, PortError, RelayInvoices, SendTickets,
 };
 use parceltrack::telemetry::{self, Metric};
 use serde::Serialize;
@@ -40,6 +41,8 @@ pub struct Report {
     pub sent: usize,
     /// Tickets that it did not take; their invoices are due again at once.
     pub refused: usize,
+    /// Invoices that wait for their turn, and got no second ticket.
+    pub waiting: usize,
     /// Invoices that another run, or a worker, had moved meanwhile.
     pub overtaken: usize,
     /// Reads and writes that failed. What they were about is still due.
@@ -54,14 +57,17 @@ impl Relay {
     pub async fn run(&self, deadline: SystemTime) -> Result<Report, RunFailed> {
         let mut report = Report::default();
         let now = self.clock.now();
+        // Nobody knows: then each is sent.
+        let measured = self.tickets.waiting().await;
+        let waiting = measured.inspect_err(|error| tracing::warn!(event = "queue_not_measured", %error)).unwrap_or(0);
         for shard in 0..DUE_SHARDS {
-            if let Err(error) = self.relay_shard(shard, now, deadline, &mut report).await {
+            if let Err(error) = self.relay_shard(shard, now, waiting, deadline, &mut report).await {
                 tracing::error!(event = "shard_failed", shard, %error);
                 report.failed += 1;
             }
         }
-        let Report { sent, refused, overtaken, failed } = report;
-        tracing::info!(event = "relay_ran", sent, refused, overtaken, failed);
+        let Report { sent, refused, waiting, overtaken, failed } = report;
+        tracing::info!(event = "relay_ran", sent, refused, waiting, overtaken, failed);
         if failed > 0 { Err(RunFailed(report)) } else { Ok(report) }
     }
 
@@ -69,6 +75,7 @@ impl Relay {
         &self,
         shard: u8,
         now: Timestamp,
+        waiting: u64,
         deadline: SystemTime,
         report: &mut Report,
     ) -> Result<(), PortError> {
@@ -81,9 +88,11 @@ impl Relay {
             }
             // A page's batches side by side: after an outage everything is due at once, and one call at a time would
             // bring tickets more slowly than they are worked off.
-            join_all(page.invoices.chunks(BATCH).map(|batch| self.relay(batch))).await.into_iter().for_each(|batch| {
-                report.add(batch);
-            });
+            join_all(page.invoices.chunks(BATCH).map(|batch| self.relay(batch, waiting))).await.into_iter().for_each(
+                |batch| {
+                    report.add(batch);
+                },
+            );
             after = page.invoices.last().copied();
             if !page.more || after.is_none() {
                 return Ok(());
@@ -93,7 +102,7 @@ impl Relay {
 
     /// Moves the due times first, so that two runs at once do not send twice; then sends. What the queue does not take
     /// is made due again. A crash in between costs one backoff, not the invoice.
-    async fn relay(&self, batch: &[DueInvoice]) -> Report {
+    async fn relay(&self, batch: &[DueInvoice], waiting: u64) -> Report {
         let mut report = Report::default();
         let now = self.clock.now();
         let steps = batch.iter().map(|&invoice| {
@@ -102,31 +111,34 @@ impl Relay {
         });
         let mut moved = Vec::with_capacity(batch.len());
         for (invoice, result) in join_all(steps).await {
-            if report.notes(result) == Some(StepTaken::Moved) {
-                moved.push(invoice);
+            match report.notes(result) {
+                Some((owner, last)) if relay_sends(last, invoice.moves, waiting) => moved.push((invoice, owner)),
+                Some(_) => report.waiting += 1,
+                None => {}
             }
         }
         if moved.is_empty() {
             return report;
         }
-        let tickets: Vec<Ticket> = moved.iter().map(|invoice| Ticket { invoice_id: invoice.id }).collect();
+        let ticket = |invoice: &DueInvoice| Ticket { invoice_id: invoice.id };
+        let tickets: Vec<_> = moved.iter().map(|(invoice, owner)| (ticket(invoice), owner.clone())).collect();
         let refused = match self.tickets.send_batch(&tickets).await {
             Ok(refused) => refused,
             Err(error) => {
                 tracing::warn!(event = "batch_refused", %error);
-                tickets
+                tickets.into_iter().map(|(ticket, _)| ticket).collect()
             }
         };
         report.sent += moved.len() - refused.len();
         report.refused += refused.len();
-        for invoice in moved.into_iter().filter(|invoice| refused.contains(&Ticket { invoice_id: invoice.id })) {
+        for (invoice, _) in moved.into_iter().filter(|(invoice, _)| refused.contains(&ticket(invoice))) {
             // What was not sent does not count as sent: it would make the next wait longer.
             report.notes(self.move_due(invoice, self.clock.now() + NEXT_RUN, invoice.moves).await);
         }
         report
     }
 
-    async fn move_due(&self, invoice: DueInvoice, to: Timestamp, moves: u32) -> Result<StepTaken, PortError> {
+    async fn move_due(&self, invoice: DueInvoice, to: Timestamp, moves: u32) -> Result<DueMove, PortError> {
         self.invoices.move_due(invoice, to, moves).await.inspect_err(|error| {
             tracing::error!(event = "due_not_moved", invoice = %invoice.id, %error);
         })
@@ -134,19 +146,20 @@ impl Relay {
 }
 
 impl Report {
-    /// Counts what became of a due time that was to be moved, unless it was.
-    fn notes(&mut self, moved: Result<StepTaken, PortError>) -> Option<StepTaken> {
-        match &moved {
-            Ok(StepTaken::Moved) => {}
-            Ok(StepTaken::OvertakenByAnother) => self.overtaken += 1,
+    /// Counts what became of a due time that was to be moved, unless it was; then what that told.
+    fn notes(&mut self, moved: Result<DueMove, PortError>) -> Option<(OwnerId, LastTicket)> {
+        match moved {
+            Ok(DueMove::Moved { owner, last }) => return Some((owner, last)),
+            Ok(DueMove::OvertakenByAnother) => self.overtaken += 1,
             Err(_) => self.failed += 1,
         }
-        moved.ok()
+        None
     }
 
-    fn add(&mut self, Self { sent, refused, overtaken, failed }: Self) {
+    fn add(&mut self, Self { sent, refused, waiting, overtaken, failed }: Self) {
         self.sent += sent;
         self.refused += refused;
+        self.waiting += waiting;
         self.overtaken += overtaken;
         self.failed += failed;
     }

@@ -2,11 +2,11 @@
 
 use async_trait::async_trait;
 use parceltrack::domain::{
-    Attempt, Invoice, InvoiceId, InvoiceStatus, Lease, LeaseHolder, Mailing, StoredPdf, Timestamp,
+    Attempt, Invoice, InvoiceId, InvoiceStatus, LastTicket, Lease, LeaseHolder, Mailing, StoredPdf, Timestamp,
 };
 use parceltrack::ports::{
-    Claim, CreateInvoices, DueInvoice, DuePage, FailedInvoice, FailedPage, FailedPageEnd, Held, InvoiceCreation,
-    InvoiceSummary, LetGo, ListFailedInvoices, NewInvoice, PortError, ReadInvoices, RelayInvoices, StepTaken,
+    Claim, CreateInvoices, DueInvoice, DueMove, DuePage, FailedInvoice, FailedPage, FailedPageEnd, Held,
+    InvoiceCreation, InvoiceSummary, LetGo, ListFailedInvoices, NewInvoice, PortError, ReadInvoices, RelayInvoices,
     WorkOnInvoices,
 };
 
@@ -219,13 +219,17 @@ impl RelayInvoices for Ports {
         self.gate.pass((Op::DuePage, 0), &[now], effect, seen).await.map_err(unavailable)
     }
 
-    async fn move_due(&self, invoice: DueInvoice, to: Timestamp, moves: u32) -> Result<StepTaken, PortError> {
+    async fn move_due(&self, invoice: DueInvoice, to: Timestamp, moves: u32) -> Result<DueMove, PortError> {
         let effect = |world: &mut World| {
             let answer = world.invoices.move_due(invoice, to, moves);
             self.tell(world, "moves the due time on", &answer);
             answer
         };
-        let seen = |answer: &StepTaken| u64::from(*answer == StepTaken::Moved);
+        let seen = |answer: &DueMove| match answer {
+            DueMove::OvertakenByAnother => 0,
+            DueMove::Moved { last: LastTicket::Sent, .. } => 1,
+            DueMove::Moved { last: LastTicket::UsedUp, .. } => 2,
+        };
         let about = digest((self.about(invoice.id), invoice.moves));
         self.gate.pass((Op::MoveDue, about), &[invoice.due, to], effect, seen).await.map_err(unavailable)
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use parceltrack::domain::{RequestId, Ticket};
+use parceltrack::domain::{OwnerId, RequestId, Ticket};
 use parceltrack::ports::{DeadLetter, PortError, PostponeTicket, SendTicket, SendTickets};
 
 use super::{Ports, unavailable};
@@ -12,7 +12,7 @@ use crate::world::World;
 
 #[async_trait]
 impl SendTicket for Ports {
-    async fn send(&self, ticket: Ticket, _: Option<&RequestId>) -> Result<(), PortError> {
+    async fn send(&self, ticket: Ticket, _: &OwnerId, _: Option<&RequestId>) -> Result<(), PortError> {
         let effect = |world: &mut World| {
             let now = world.now;
             world.queue.send(ticket.to_body(), now);
@@ -24,17 +24,22 @@ impl SendTicket for Ports {
 
 #[async_trait]
 impl SendTickets for Ports {
-    async fn send_batch(&self, tickets: &[Ticket]) -> Result<Vec<Ticket>, PortError> {
+    async fn send_batch(&self, tickets: &[(Ticket, OwnerId)]) -> Result<Vec<Ticket>, PortError> {
         let effect = |world: &mut World| {
             let now = world.now;
-            for ticket in tickets {
+            for (ticket, _) in tickets {
                 world.queue.send(ticket.to_body(), now);
             }
             self.tell(world, "sends tickets", &tickets.len());
             vec![]
         };
-        let about = tickets.first().map_or(0, |ticket| self.about(ticket.invoice_id));
+        let about = tickets.first().map_or(0, |(ticket, _)| self.about(ticket.invoice_id));
         self.gate.pass((Op::SendBatch, about), &[], effect, |_| 0).await.map_err(unavailable)
+    }
+
+    async fn waiting(&self) -> Result<u64, PortError> {
+        // Few enough are here that each that is due gets one.
+        Ok(0)
     }
 }
 

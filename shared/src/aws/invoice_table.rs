@@ -20,12 +20,12 @@ use super::row::{Row, attribute, from_row, number, text, to_row};
 use super::update::send;
 use crate::domain::{
     AddressCorrection, Attempt, Delivery, DeliveryReport, Invoice, InvoiceContent, InvoiceId, InvoiceState,
-    InvoiceStatus, Lease, LeaseHolder, LetterId, LinkSecret, Mailing, ProviderMessageId, RequestId, StoredPdf,
-    Timestamp,
+    InvoiceStatus, LastTicket, Lease, LeaseHolder, LetterId, LinkSecret, Mailing, OwnerId, ProviderMessageId,
+    RequestId, StoredPdf, Timestamp,
 };
 use crate::ports::{
-    Claim, CreateInvoices, DUE_SHARDS, DueInvoice, DuePage, Held, InvoiceCreation, InvoiceSummary, LetGo, NewInvoice,
-    PortError, ReadInvoices, RelayInvoices, StepTaken, WorkOnInvoices,
+    Claim, CreateInvoices, DUE_SHARDS, DueInvoice, DueMove, DuePage, Held, InvoiceCreation, InvoiceSummary, LetGo,
+    NewInvoice, PortError, ReadInvoices, RelayInvoices, WorkOnInvoices,
 };
 
 pub(super) use story::InvoiceStoryRow;
@@ -479,21 +479,31 @@ impl RelayInvoices for InvoiceTable {
         Ok(DuePage { invoices, more })
     }
 
-    async fn move_due(&self, invoice: DueInvoice, to: Timestamp, moves: u32) -> Result<StepTaken, PortError> {
+    async fn move_due(&self, invoice: DueInvoice, to: Timestamp, moves: u32) -> Result<DueMove, PortError> {
+        #[derive(Deserialize)]
+        struct MovedRow {
+            owner: OwnerId,
+            #[serde(default)]
+            parks: u32,
+        }
+
         let update = self
             .update(invoice.id)
             .update_expression("SET due = :to, dueMoves = :moves")
             .condition_expression("due = :from")
+            .return_values(ReturnValue::AllOld)
             .expression_attribute_values(":from", number(invoice.due.millis()))
             .expression_attribute_values(":to", number(to.millis()))
             .expression_attribute_values(":moves", number(moves));
-        match send(update).await? {
-            Ok(_) => Ok(StepTaken::Moved),
-            Err(row) => {
-                // Our own write, whose answer was lost and which the SDK tried again.
-                let ours = row.get("due") == Some(&number(to.millis()));
-                Ok(if ours { StepTaken::Moved } else { StepTaken::OvertakenByAnother })
-            }
-        }
+        let row = match send(update).await? {
+            Ok(row) => row.unwrap_or_default(),
+            // Our own write, whose answer was lost and which the SDK tried again.
+            Err(row) if row.get("due") == Some(&number(to.millis())) => row,
+            Err(_) => return Ok(DueMove::OvertakenByAnother),
+        };
+        let MovedRow { owner, parks } = from_row(row)?;
+        // A claim sets the moves back: so since it was parked the relay has sent none.
+        let last = if invoice.moves == 0 && parks > 0 { LastTicket::UsedUp } else { LastTicket::Sent };
+        Ok(DueMove::Moved { owner, last })
     }
 }

@@ -8,13 +8,15 @@ use aws_sdk_sqs::types::{MessageAttributeValue, SendMessageBatchRequestEntry};
 
 use super::failure::port_error;
 use super::queue_depth::queue_depth;
-use crate::domain::{RequestId, Ticket};
+use crate::domain::{OwnerId, RequestId, Ticket};
 use crate::ports::{MeasureQueue, PortError, PostponeTicket, QueueDepth, SendTicket, SendTickets};
 
 /// The message attribute that names the request which asked for a ticket. The body stays the ticket and nothing else.
 pub const REQUEST_ATTRIBUTE: &str = "requestId";
 
-/// The queue of tickets.
+/// The queue of tickets. Each merchant is a message group of its own: so SQS keeps one with a long backlog from keeping
+/// the others waiting (fair queues).
+/// <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html>
 #[derive(Clone, Debug)]
 pub struct TicketQueue {
     client: Client,
@@ -38,8 +40,9 @@ impl TicketQueue {
 
 #[async_trait]
 impl SendTicket for TicketQueue {
-    async fn send(&self, ticket: Ticket, cause: Option<&RequestId>) -> Result<(), PortError> {
+    async fn send(&self, ticket: Ticket, owner: &OwnerId, cause: Option<&RequestId>) -> Result<(), PortError> {
         let mut message = self.client.send_message().queue_url(&self.url).message_body(ticket.to_body());
+        message = message.message_group_id(owner.as_str());
         if let Some(cause) = cause {
             let value = MessageAttributeValue::builder().data_type("String").string_value(cause.as_str()).build();
             let value = value.map_err(|error| PortError::Broken(error.to_string()))?;
@@ -51,14 +54,15 @@ impl SendTicket for TicketQueue {
 
 #[async_trait]
 impl SendTickets for TicketQueue {
-    async fn send_batch(&self, tickets: &[Ticket]) -> Result<Vec<Ticket>, PortError> {
+    async fn send_batch(&self, tickets: &[(Ticket, OwnerId)]) -> Result<Vec<Ticket>, PortError> {
         let entries = tickets
             .iter()
             .enumerate()
-            .map(|(index, ticket)| {
+            .map(|(index, (ticket, owner))| {
                 SendMessageBatchRequestEntry::builder()
                     .id(index.to_string())
                     .message_body(ticket.to_body())
+                    .message_group_id(owner.as_str())
                     .build()
                     .map_err(|error| PortError::Broken(error.to_string()))
             })
@@ -78,8 +82,12 @@ impl SendTickets for TicketQueue {
             .iter()
             .enumerate()
             .filter(|(index, _)| !sent.contains(&index.to_string().as_str()))
-            .map(|(_, ticket)| *ticket)
+            .map(|(_, (ticket, _))| *ticket)
             .collect())
+    }
+
+    async fn waiting(&self) -> Result<u64, PortError> {
+        Ok(self.depth().await?.waiting)
     }
 }
 

@@ -29,7 +29,7 @@ mod unreadable;
 mod webhook;
 
 pub use api_key::{ApiKey, ApiKeyId, ApiKeyState, InvalidApiKey, IssuedApiKey, LAST_USE_PRECISION, Role, SecretHash};
-pub use backoff::{FIRST_DUE, park_backoff, relay_backoff, retry_delay};
+pub use backoff::{FIRST_DUE, LastTicket, park_backoff, relay_backoff, relay_sends, retry_delay};
 pub use domain_event::{
     DOMAIN_EVENT_VERSION, DomainEvent, DomainEventId, DomainEventType, Happening, InvoiceStory, Miscounted,
     ParcelStory, StoryLine, Subject, UnknownDomainEventType,

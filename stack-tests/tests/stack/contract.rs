@@ -13,9 +13,9 @@ use parceltrack::domain::{
     Reopening, StoredPdf, Timestamp, Wish,
 };
 use parceltrack::ports::{
-    Claim, CreateInvoices as _, DUE_SHARDS, DueInvoice, Held, InvoiceCreation, LetGo, NewInvoice, NoteDrops as _,
-    ReadInvoices as _, ReaddressInvoices as _, RecordDelivery as _, RelayInvoices as _, ReopenInvoices as _, StepTaken,
-    WorkOnInvoices as _,
+    Claim, CreateInvoices as _, DUE_SHARDS, DueInvoice, DueMove, Held, InvoiceCreation, LetGo, NewInvoice,
+    NoteDrops as _, ReadInvoices as _, ReaddressInvoices as _, RecordDelivery as _, RelayInvoices as _,
+    ReopenInvoices as _, WorkOnInvoices as _,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
@@ -130,7 +130,7 @@ enum Answer {
     Claim(Claim),
     Held(Held),
     Due(Vec<DueInvoice>),
-    Step(StepTaken),
+    Moved(DueMove),
     Consequence(Option<Consequence>),
     Reopened(Reopened),
     Readdressed(Readdressed),
@@ -149,7 +149,7 @@ async fn ask_table(table: &InvoiceTable, id: InvoiceId, call: &Call) -> Answer {
             Answer::Held(table.let_go(invoice, *holder, how, attempt.clone()).await.unwrap())
         }
         Call::Due(now) => Answer::Due(due(table, id, *now).await),
-        Call::MoveDue(invoice, to, moves) => Answer::Step(table.move_due(*invoice, *to, *moves).await.unwrap()),
+        Call::MoveDue(invoice, to, moves) => Answer::Moved(table.move_due(*invoice, *to, *moves).await.unwrap()),
         Call::Record(report) => Answer::Consequence(table.record(report).await.unwrap()),
         Call::Reopen(wish) => Answer::Reopened(table.reopen(id, wish).await.unwrap()),
         Call::Readdress(address, now) => Answer::Readdressed(table.readdress(id, address, *now).await.unwrap()),
@@ -182,7 +182,7 @@ fn ask_memory(memory: &mut Invoices, id: InvoiceId, call: &Call) -> Answer {
         Call::AboutToSend(holder, until, expires) => Answer::Held(memory.about_to_send(id, *holder, *until, *expires)),
         Call::LetGo(invoice, holder, how, attempt) => Answer::Held(memory.let_go(invoice, *holder, how, attempt)),
         Call::Due(now) => Answer::Due((0..DUE_SHARDS).flat_map(|shard| memory.due(shard, *now)).collect()),
-        Call::MoveDue(invoice, to, moves) => Answer::Step(memory.move_due(*invoice, *to, *moves)),
+        Call::MoveDue(invoice, to, moves) => Answer::Moved(memory.move_due(*invoice, *to, *moves)),
         Call::Record(report) => Answer::Consequence(memory.record(report)),
         Call::Reopen(wish) => Answer::Reopened(memory.reopen(id, wish)),
         Call::Readdress(address, now) => Answer::Readdressed(memory.readdress(id, address, *now)),

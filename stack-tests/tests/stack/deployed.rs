@@ -86,6 +86,7 @@ const CALLS: &[(&str, &str, &[Permission])] = &[
     ("AddSuppression", "add", &[("dynamodb:PutItem", "SuppressionsTable")]),
     ("SendTicket", "send", &[("sqs:SendMessage", "TicketsQueue")]),
     ("SendTickets", "send_batch", &[("sqs:SendMessage", "TicketsQueue")]),
+    ("SendTickets", "waiting", &[("sqs:GetQueueAttributes", "TicketsQueue")]),
     ("PostponeTicket", "postpone", &[("sqs:ChangeMessageVisibility", "TicketsQueue")]),
     ("DeadLetter", "bury", &[("sqs:SendMessage", "DeadLetterQueue")]),
     ("PublishEvents", "publish", &[("events:PutEvents", "DomainEventsBus")]),

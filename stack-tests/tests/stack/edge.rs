@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use axum::Router;
 use local_stack::MERCHANT_KEY;
 use parceltrack::clock::SystemClock;
-use parceltrack::domain::{RequestId, Ticket};
+use parceltrack::domain::{OwnerId, RequestId, Ticket};
 use parceltrack::ports::{PortError, SendTicket};
 use reqwest::{Method, Response, header::HeaderMap};
 use serde_json::{Value, json};
@@ -177,7 +177,7 @@ struct Hangs;
 
 #[async_trait]
 impl SendTicket for Hangs {
-    async fn send(&self, _: Ticket, _: Option<&RequestId>) -> Result<(), PortError> {
+    async fn send(&self, _: Ticket, _: &OwnerId, _: Option<&RequestId>) -> Result<(), PortError> {
         std::future::pending().await
     }
 }

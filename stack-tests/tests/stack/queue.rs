@@ -18,7 +18,7 @@ use outbox_relay::tell_backlog;
 use parceltrack::aws::{DeadLetterQueue, InvoiceTable, ThroughputTable, TicketQueue};
 use parceltrack::clock::SystemClock;
 use parceltrack::domain::{
-    Attempt, AttemptOutcome, InvoiceId, Lease, LeaseHolder, MailRate, ProviderState, Reopening, Slots, Ticket,
+    Attempt, AttemptOutcome, InvoiceId, Lease, LeaseHolder, MailRate, OwnerId, ProviderState, Reopening, Slots, Ticket,
     Timestamp, Wish,
 };
 use parceltrack::ports::{
@@ -220,7 +220,7 @@ async fn tickets_and_dead_letters_are_counted_where_they_are() {
     let ticket = Ticket { invoice_id: InvoiceId(Uuid::new_v4()) };
     queues.delivered(ticket).await;
     for _ in 0..3 {
-        tickets(&stack, &queues).send(ticket, None).await.unwrap();
+        tickets(&stack, &queues).send(ticket, &OwnerId::house(), None).await.unwrap();
     }
     for reason in ["no such mailbox", "the mail came back"] {
         dead_letters(&stack, &queues).bury(&ticket.to_body(), reason).await.unwrap();

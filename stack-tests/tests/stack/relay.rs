@@ -9,7 +9,7 @@ use futures::StreamExt as _;
 use outbox_relay::{Relay, Report};
 use parceltrack::aws::{InvoiceTable, TicketQueue};
 use parceltrack::clock::SystemClock;
-use parceltrack::domain::{InvoiceId, Lease, LeaseHolder, Ticket, relay_backoff};
+use parceltrack::domain::{InvoiceId, Lease, LeaseHolder, OwnerId, Ticket, relay_backoff};
 use parceltrack::ports::{Clock as _, LetGo, PortError, ReadInvoices as _, SendTickets, WorkOnInvoices as _};
 use stack_tests::{MovedClock, OwnQueues, Stack, create_invoice, own_address};
 use uuid::Uuid;
@@ -132,6 +132,48 @@ async fn once_a_worker_has_had_a_ticket_the_waits_begin_anew() {
 }
 
 #[tokio::test]
+async fn an_hours_backlog_gets_no_second_tickets_while_it_waits_and_a_lost_one_comes_once_the_queue_is_drained() {
+    let stack = Stack::running().await;
+    let Parts { table, queues, clock, relay } = parts(&stack).await;
+    let queue = TicketQueue::new(stack.clients.sqs(), queues.tickets.clone());
+    let begin = clock.now();
+    // As many as are made in an hour at one in eighteen seconds; one has lost its ticket, and one was parked.
+    let mut ids = Vec::new();
+    for number in 0..200 {
+        let due = begin + Duration::from_secs(18 * number);
+        ids.push(create_invoice(&table, &own_address("backlog"), due).await);
+    }
+    let (lost, parked) = (ids[20], ids[180]);
+    let with_ticket: Vec<_> = ids.iter().filter(|id| **id != lost && **id != parked).collect();
+    for batch in with_ticket.chunks(10) {
+        let batch: Vec<_> = batch.iter().map(|id| (Ticket { invoice_id: **id }, OwnerId::house())).collect();
+        assert!(queue.send_batch(&batch).await.unwrap().is_empty());
+    }
+    let (holder, now) = (LeaseHolder(Uuid::new_v4()), clock.now());
+    table.claim(parked, Lease { holder, until: now + Duration::from_secs(45) }, now).await.unwrap();
+    let invoice = table.invoice(parked).await.unwrap().unwrap();
+    let attempt =
+        parceltrack::domain::Attempt { at: now, outcome: parceltrack::domain::AttemptOutcome::Failed, reason: None };
+    table.let_go(&invoice, holder, &LetGo::Parked { due: begin }, attempt).await.unwrap();
+
+    let (mut second, mut waited) = (0, 0);
+    for _ in 0..6 {
+        let report = relay.run(in_time()).await.unwrap();
+        (second, waited) = (second + report.sent, waited + report.waiting);
+        clock.forward(Duration::from_mins(10));
+    }
+    assert_eq!(second, 1, "the parked one's, which is not on the queue");
+    assert!(waited >= 200, "each was looked at");
+
+    // The workers have caught up.
+    let taken = tickets(&queues).await;
+    assert_eq!((taken.len(), taken.get(&lost), taken.get(&parked)), (199, None, Some(&1)));
+    clock.forward(relay_backoff(u32::MAX));
+    relay.run(in_time()).await.unwrap();
+    assert_eq!(tickets(&queues).await.get(&lost), Some(&1));
+}
+
+#[tokio::test]
 async fn what_is_finished_gets_no_ticket() {
     let stack = Stack::running().await;
     let Parts { table, queues, clock, relay } = parts(&stack).await;
@@ -154,17 +196,21 @@ struct TakesHalf(TicketQueue);
 
 #[async_trait]
 impl SendTickets for TakesHalf {
-    async fn send_batch(&self, tickets: &[Ticket]) -> Result<Vec<Ticket>, PortError> {
+    async fn send_batch(&self, tickets: &[(Ticket, OwnerId)]) -> Result<Vec<Ticket>, PortError> {
         let (taken, refused): (Vec<_>, Vec<_>) = tickets.iter().enumerate().partition(|(index, _)| index % 2 == 0);
-        let taken: Vec<Ticket> = taken.into_iter().map(|(_, ticket)| *ticket).collect();
-        let mut refused: Vec<Ticket> = refused.into_iter().map(|(_, ticket)| *ticket).collect();
+        let taken: Vec<_> = taken.into_iter().map(|(_, ticket)| ticket.clone()).collect();
+        let mut refused: Vec<Ticket> = refused.into_iter().map(|(_, (ticket, _))| *ticket).collect();
         refused.extend(self.0.send_batch(&taken).await?);
         Ok(refused)
+    }
+
+    async fn waiting(&self) -> Result<u64, PortError> {
+        Ok(0)
     }
 }
 
 #[tokio::test]
-async fn a_ticket_that_the_queue_refused_is_sent_by_the_next_run() {
+async fn a_ticket_that_the_queue_refused_is_sent_by_the_next_run_that_finds_the_queue_short() {
     let stack = Stack::running().await;
     let Parts { table, queues, clock, relay } = parts(&stack).await;
     let mut ids = Vec::new();
@@ -177,10 +223,12 @@ async fn a_ticket_that_the_queue_refused_is_sent_by_the_next_run() {
     assert_eq!(report.sent + report.refused, 40);
     assert!(report.refused > 0);
 
+    let mut all = tickets(&queues).await;
+    assert_eq!(all.len(), report.sent);
     clock.forward(Duration::from_secs(2));
     assert_eq!(relay.run(in_time()).await.unwrap().sent, report.refused);
-    let tickets = tickets(&queues).await;
-    assert!(ids.iter().all(|id| tickets.get(id) == Some(&1)), "each one, none twice");
+    all.extend(tickets(&queues).await);
+    assert!(ids.iter().all(|id| all.get(id) == Some(&1)), "each one, none twice");
 }
 
 #[tokio::test]

@@ -187,7 +187,7 @@ pub(crate) async fn request(
             tracing::info!(event = "invoice_requested", invoice = %id);
             telemetry::record(Metric::InvoicesRequested, now);
             // The invoice is safe already: if the queue refuses, the relay sends its ticket when it is due.
-            if let Err(error) = app.tickets.send(Ticket { invoice_id: id }, Some(&request_id)).await {
+            if let Err(error) = app.tickets.send(Ticket { invoice_id: id }, &parcel.owner, Some(&request_id)).await {
                 tracing::warn!(event = "ticket_left_to_relay", invoice = %id, %error);
             }
             Ok(accepted(id, InvoiceStatus::Pending))

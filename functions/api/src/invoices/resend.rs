@@ -61,7 +61,9 @@ pub(crate) async fn resend(
         Reopened::Opened => {
             tracing::info!(event = "resend_requested", invoice = %id);
             // Safe already, as when it was first asked for: if the queue refuses, the relay sends the ticket.
-            if let Err(error) = app.tickets.send(Ticket { invoice_id: id }, Some(&request_id)).await {
+            if let Err(error) =
+                app.tickets.send(Ticket { invoice_id: id }, &invoice.content.owner, Some(&request_id)).await
+            {
                 tracing::warn!(event = "ticket_left_to_relay", invoice = %id, %error);
             }
             Ok(accepted(id, invoice.state.status_once_open()))
