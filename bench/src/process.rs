@@ -30,13 +30,14 @@ pub struct Memory {
 
 impl Process {
     /// Starts a program and waits until it asks for its first event. It sees these variables and `PATH`, and nothing
-    /// else of the environment.
+    /// else of the environment; for each event it may take as long as it is told.
     pub async fn start<A: AsRef<OsStr>>(
         program: impl AsRef<OsStr>,
         arguments: &[A],
         variables: &BTreeMap<String, String>,
+        time_limit: Duration,
     ) -> Result<Self> {
-        let runtime = RuntimeApi::start().await?;
+        let runtime = RuntimeApi::start(time_limit).await?;
         let mut command = Command::new(&program);
         command.args(arguments).env_clear().envs(variables);
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
@@ -63,14 +64,6 @@ impl Process {
     /// If the function answers with an error, or not at all.
     pub async fn invoke(&self, event: &Value) -> Result<Invocation> {
         self.runtime.invoke(event).await
-    }
-
-    /// The same, with another time limit than ten seconds, as it is told.
-    ///
-    /// # Errors
-    /// As for [`Process::invoke`].
-    pub async fn invoke_within(&self, event: &Value, limit: Duration) -> Result<Invocation> {
-        self.runtime.invoke_within(event, limit).await
     }
 
     /// What it has in RAM, as Linux tells it.

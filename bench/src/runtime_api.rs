@@ -18,9 +18,6 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
-/// How long a function may take for an event, as it is told.
-const TIME_LIMIT: Duration = Duration::from_secs(10);
-
 /// The trace that every event comes with.
 /// <https://docs.aws.amazon.com/xray/latest/devguide/xray-concepts.html#xray-concepts-tracingheader>
 pub const TRACE: &str = "Root=1-692bd2c0-0123456789abcdef01234567;Parent=89abcdef01234567;Sampled=1";
@@ -31,6 +28,7 @@ const PATIENCE: Duration = Duration::from_mins(2);
 /// The Runtime API that one process is started with.
 pub struct RuntimeApi {
     address: SocketAddr,
+    time_limit: Duration,
     events: mpsc::Sender<Pending>,
     ready: Mutex<Option<oneshot::Receiver<Instant>>>,
     server: JoinHandle<()>,
@@ -63,8 +61,8 @@ struct Desk {
 }
 
 impl RuntimeApi {
-    /// Listens on a free port.
-    pub async fn start() -> Result<Self> {
+    /// Listens on a free port, for a function that may take so long for an event, as it is told.
+    pub async fn start(time_limit: Duration) -> Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.context("no free port")?;
         let address = listener.local_addr()?;
         let (events, receiver) = mpsc::channel(1);
@@ -83,7 +81,7 @@ impl RuntimeApi {
         let server = tokio::spawn(async move {
             axum::serve(listener, routes).await.ok();
         });
-        Ok(Self { address, events, ready: Mutex::new(Some(ready)), server })
+        Ok(Self { address, time_limit, events, ready: Mutex::new(Some(ready)), server })
     }
 
     /// What goes into `AWS_LAMBDA_RUNTIME_API`.
@@ -103,17 +101,10 @@ impl RuntimeApi {
     /// # Errors
     /// If the function answers with an error, or not at all.
     pub async fn invoke(&self, event: &Value) -> Result<Invocation> {
-        self.invoke_within(event, TIME_LIMIT).await
-    }
-
-    /// The same, with another time limit than ten seconds, as it is told.
-    ///
-    /// # Errors
-    /// As for [`RuntimeApi::invoke`].
-    pub async fn invoke_within(&self, event: &Value, limit: Duration) -> Result<Invocation> {
         let (done, outcome) = oneshot::channel();
         let event = Bytes::from(serde_json::to_vec(event)?);
-        self.events.send(Pending { event, limit, done }).await.ok().context("the Runtime API has stopped")?;
+        let pending = Pending { event, limit: self.time_limit, done };
+        self.events.send(pending).await.ok().context("the Runtime API has stopped")?;
         let outcome = tokio::time::timeout(PATIENCE, outcome).await.context("the function never answered")?;
         match outcome.context("the function's answer got lost")? {
             Ok(invocation) => Ok(invocation),

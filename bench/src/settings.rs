@@ -1,6 +1,11 @@
 //! What the functions must be told, so that they find [`Aws`](crate::Aws): one set of variables for all of them.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde_yaml_ng::Value;
 
 /// The table of API keys.
 pub(crate) const API_KEYS: &str = "api-keys";
@@ -20,7 +25,7 @@ pub(crate) const TABLES: [(&str, &str, &[&str]); 10] = [
 ];
 
 /// The rest, apart from where AWS is.
-const OTHERS: [(&str, &str); 39] = [
+const OTHERS: [(&str, &str); 30] = [
     ("AWS_ACCESS_KEY_ID", "bench"),
     ("AWS_SECRET_ACCESS_KEY", "bench"),
     ("AWS_REGION", "ap-southeast-1"),
@@ -47,21 +52,38 @@ const OTHERS: [(&str, &str); 39] = [
     ("MAIL_PROVIDER", "ses"),
     ("SES_CONFIGURATION_SET", "bench"),
     ("PUBLIC_URL", "https://api.lioncity.example"),
-    ("API_TIMEOUT_SECONDS", "10"),
-    ("DOMAIN_EVENTS_TIMEOUT_SECONDS", "30"),
-    ("INVOICE_WORKER_TIMEOUT_SECONDS", "10"),
-    ("MAIL_EVENTS_TIMEOUT_SECONDS", "15"),
-    ("OUTBOX_RELAY_TIMEOUT_SECONDS", "50"),
-    ("PARCEL_SIMULATOR_TIMEOUT_SECONDS", "60"),
-    ("WEBHOOK_FAN_OUT_TIMEOUT_SECONDS", "20"),
-    ("WEBHOOK_RELAY_TIMEOUT_SECONDS", "50"),
-    ("WEBHOOK_WORKER_TIMEOUT_SECONDS", "25"),
     ("LEASE_SECONDS", "45"),
     ("VISIBILITY_SECONDS", "60"),
     ("MAX_RECEIVE_COUNT", "8"),
     ("WEBHOOK_LEASE_SECONDS", "45"),
     ("WEBHOOK_VISIBILITY_SECONDS", "90"),
 ];
+
+/// After how long Lambda kills each function, by its name, as template.yaml says.
+static TIMEOUTS: LazyLock<BTreeMap<String, Duration>> = LazyLock::new(|| {
+    let template: Option<Value> = serde_yaml_ng::from_str(include_str!("../../template.yaml")).ok();
+    let functions = template.as_ref().and_then(|template| template["Mappings"]["Timing"].as_mapping());
+    let timeout = |(function, times): (&Value, &Value)| {
+        Some((kebab_case(function.as_str()?), Duration::from_secs(times["TimeoutSeconds"].as_u64()?)))
+    };
+    functions.into_iter().flatten().filter_map(timeout).collect()
+});
+
+fn kebab_case(resource: &str) -> String {
+    let mut name = String::new();
+    for letter in resource.chars() {
+        if letter.is_ascii_uppercase() && !name.is_empty() {
+            name.push('-');
+        }
+        name.push(letter.to_ascii_lowercase());
+    }
+    name
+}
+
+/// After how long Lambda kills this function.
+pub fn timeout(function: &str) -> Result<Duration> {
+    TIMEOUTS.get(function).copied().with_context(|| format!("template.yaml has no timeout for {function}"))
+}
 
 /// The tables of template.yaml: the variable that names each to the functions, and its name here.
 pub fn tables() -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -76,6 +98,10 @@ pub fn variables(aws_url: &str) -> BTreeMap<String, String> {
     let mut variables: BTreeMap<String, String> =
         OTHERS.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     variables.extend(TABLES.iter().map(|(variable, table, _)| ((*variable).to_owned(), (*table).to_owned())));
+    variables.extend(TIMEOUTS.iter().map(|(function, timeout)| {
+        let name = function.to_ascii_uppercase().replace('-', "_");
+        (format!("{name}_TIMEOUT_SECONDS"), timeout.as_secs().to_string())
+    }));
     for (name, value) in [
         ("AWS_ENDPOINT_URL", aws_url.to_owned()),
         ("TICKETS_QUEUE_URL", format!("{aws_url}/123456789012/tickets")),

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, anyhow};
 use serde::{Deserialize, Serialize};
 
 use crate::aws::{self, Alarm, QueueCounts};
+use crate::environment_file;
 use crate::inbox::InboxClient;
 use crate::processes;
 
@@ -90,6 +91,11 @@ impl StackAddresses {
     /// The template's alarms, as they are now.
     pub async fn alarms(&self) -> Result<Vec<Alarm>> {
         aws::alarms(&self.emulator_url).await
+    }
+
+    /// Writes the settings that `cargo lambda watch` and `parcelctl` need, by `--env-file`, to work with this stack.
+    pub async fn write_environment_file(&self, file: &Path) -> Result<()> {
+        environment_file::write(file, self).await
     }
 
     /// Environment variables of the function with this template output, such as `InvoiceWorkerFunctionName`.

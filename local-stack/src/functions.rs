@@ -28,6 +28,13 @@ pub const FUNCTIONS: [&str; 9] = [
     "webhook-worker",
 ];
 
+/// What template.yaml calls this function.
+#[must_use]
+pub fn resource(function: &str) -> String {
+    let words = function.split('-').map(|word| format!("{}{}", word[..1].to_ascii_uppercase(), &word[1..]));
+    words.chain(["Function".to_owned()]).collect()
+}
+
 /// Builds all functions and returns the directory with their zips.
 pub(crate) async fn build(root: &Path, progress: &Progress) -> Result<PathBuf> {
     progress("Functions: building");

@@ -8,6 +8,7 @@ mod addresses;
 mod aws;
 mod deploy;
 mod emulator;
+mod environment_file;
 mod faults;
 mod functions;
 mod gateway;
@@ -19,14 +20,14 @@ mod processes;
 mod pump;
 mod python;
 mod stack;
-mod watch;
 
 use std::sync::Arc;
 
 pub use addresses::{STACK_VARIABLE, StackAddresses};
 pub use aws::{Alarm, AlarmState, QueueCounts};
+pub use environment_file::{NotAlike, environment_file};
 pub use faults::{Fault, Faults, Service, Spoiling};
-pub use functions::FUNCTIONS;
+pub use functions::{FUNCTIONS, resource};
 pub use inbox::{Header, InboxClient, Mail, MailSummary, OwnInbox, Server, ServerState};
 pub use keys::{DRIVER_KEY, MERCHANT_KEY, OPERATOR_KEY, OTHER_MERCHANT_KEY};
 pub use ports::Ports;

@@ -14,7 +14,7 @@ use crate::emulator::{self, Emulator};
 use crate::faults::Faults;
 use crate::inbox::Inbox;
 use crate::ports::{self, Listeners, Ports};
-use crate::{InboxClient, Progress, REGION, deploy, functions, gateway, page, pump, python, watch};
+use crate::{InboxClient, Progress, REGION, deploy, functions, gateway, page, pump, python};
 
 /// How to start a stack.
 pub struct Options {
@@ -142,11 +142,6 @@ impl LocalStack {
     #[must_use]
     pub fn inbox(&self) -> InboxClient {
         self.addresses.inbox()
-    }
-
-    /// Writes the settings that `cargo lambda watch --env-file` needs to work with this stack.
-    pub async fn write_watch_environment(&self, file: &Path) -> Result<()> {
-        watch::write_environment(file, &self.addresses).await
     }
 
     /// Returns only if a part of the stack ends by itself, and says which and why.

@@ -108,7 +108,7 @@ pub(crate) struct Settings {
 impl Settings {
     /// Of this file, or of the environment without one.
     pub(crate) fn read(env_file: Option<&Path>) -> Result<Self> {
-        let file = env_file.map(|path| anyhow::Ok((path.to_owned(), read(path)?))).transpose()?;
+        let file = env_file.map(|path| anyhow::Ok((path.to_owned(), read_settings(path)?))).transpose()?;
         Ok(Self { file })
     }
 
@@ -146,8 +146,9 @@ impl Settings {
     }
 }
 
-/// `NAME=value`, one a line; empty lines and those that begin with `#` say nothing.
-fn read(file: &Path) -> Result<BTreeMap<String, String>> {
+/// `NAME=value`, one a line; empty lines and those that begin with `#` say nothing. A value may stand in quotes, within which
+/// nothing is expanded.
+pub fn read_settings(file: &Path) -> Result<BTreeMap<String, String>> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let mut settings = BTreeMap::new();
     for (number, line) in text.lines().enumerate() {
@@ -158,7 +159,12 @@ fn read(file: &Path) -> Result<BTreeMap<String, String>> {
         let Some((name, value)) = line.split_once('=') else {
             bail!("line {} of {} is not NAME=value", number + 1, file.display());
         };
-        settings.insert(name.trim().to_owned(), value.trim().to_owned());
+        settings.insert(name.trim().to_owned(), unquoted(value.trim()).to_owned());
     }
     Ok(settings)
+}
+
+fn unquoted(value: &str) -> &str {
+    let between = |quote| value.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
+    between('\'').or_else(|| between('"')).unwrap_or(value)
 }

@@ -3,7 +3,7 @@
 //! Everything it changes is one conditional write per invoice, so two operators at once, or one who asks twice, do no
 //! more than one who asks once.
 //!
-//! A library only so that `interleavings` can play an operator.
+//! A library only so that `interleavings` can play an operator, and that tests can read settings as it does.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command line speaks through its output")]
 
@@ -26,7 +26,7 @@ use desk::Settings;
 use parceltrack::clock::SystemClock;
 
 pub use dead_letters::retry_letter;
-pub use desk::Desk;
+pub use desk::{Desk, read_settings};
 pub use invoice::Handled;
 
 /// How a command ended, as scripts see it. Wrong usage, which clap tells, is 2.

@@ -11,6 +11,7 @@ use bench::Aws;
 use clap::Args;
 
 use crate::interrupt::interruptible;
+use crate::program::Profile;
 use crate::{progress, root};
 
 /// The least that a function can be.
@@ -29,6 +30,14 @@ pub(crate) struct Arguments {
     /// Print the table, and leave docs/performance.md as it is
     #[arg(long)]
     print_only: bool,
+    /// One round of debug programs, and only printed: whether it works, not how fast
+    #[arg(long, conflicts_with = "starts")]
+    quick: bool,
+}
+
+impl Arguments {
+    /// What `cargo xtask test` runs.
+    pub(crate) const QUICK: Self = Self { starts: 1, print_only: true, quick: true };
 }
 
 pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
@@ -37,7 +46,9 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<()> {
 
 async fn measure(arguments: &Arguments) -> Result<()> {
     let (root, progress) = (root()?, progress());
-    let built = packages::build(&root, &progress).await?;
+    let profile = if arguments.quick { Profile::Debug } else { Profile::Release };
+    let starts = if arguments.quick { 1 } else { arguments.starts };
+    let built = packages::build(&root, profile, &progress).await?;
     let aws = Aws::default();
     let url = bench::serve(aws.clone()).await?;
     bench::caller::issue_key(&aws).await?;
@@ -48,6 +59,6 @@ async fn measure(arguments: &Arguments) -> Result<()> {
     progress(&format!("{compared} answers, and the rows they left, are the same"));
 
     let prepared = rounds::prepare(&aws, &contestants).await?;
-    let measured = rounds::run(&aws, &prepared, &contestants, arguments.starts, &progress).await?;
+    let measured = rounds::run(&aws, &prepared, &contestants, starts, &progress).await?;
     report::write(&root, &measured, arguments)
 }

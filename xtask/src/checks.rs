@@ -14,8 +14,10 @@ use tokio::process::Command;
 
 use crate::api::Api;
 use crate::interrupt::interruptible;
-use crate::program::{StatusOk as _, cargo};
-use crate::{chaos, drill, instructions, progress, root, rush, smoke, target, template};
+use crate::program::{Profile, StatusOk as _, cargo};
+use crate::{
+    bench, chaos, commands, drill, instructions, invoice, load, progress, root, rush, smoke, target, template,
+};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -47,6 +49,10 @@ enum Step {
     Rush,
     /// Half a minute in which everything goes wrong, and the healing
     Chaos,
+    /// What README and docs show: every function by `cargo lambda watch`, parcelctl, curl, and who runs the rest
+    Commands,
+    /// bench, load worker, load relay and invoice in their smallest forms, on debug programs
+    Measure,
     /// Nothing secret in the tree
     Secrets,
     /// sam validate, cfn-lint, checkov, sam build
@@ -99,6 +105,8 @@ impl Step {
             Self::Drill => drill::run(&target::Arguments::default()).await,
             Self::Rush => rush::run(&rush::Arguments::small()).await,
             Self::Chaos => chaos::run(&chaos::Arguments::SHORT).await,
+            Self::Commands => documented(root).await,
+            Self::Measure => measure(root).await,
             Self::Secrets => secrets(root).await,
             Self::Template => template::check(root).await,
             Self::Licences => deny(root, &["licenses", "bans", "sources"]).await,
@@ -214,6 +222,21 @@ async fn page(root: &Path) -> Result<()> {
         pytest.status_ok().await
     })
     .await
+}
+
+async fn documented(root: &Path) -> Result<()> {
+    against_own_stack(root, "test-commands", async |addresses| {
+        Box::pin(commands::run(&StackAddresses::read(addresses)?)).await
+    })
+    .await
+}
+
+/// Whether what measures still works.
+async fn measure(root: &Path) -> Result<()> {
+    bench::run(&bench::Arguments::QUICK).await?;
+    load::smallest(Profile::Debug.directory(root)).await?;
+    let output = root.join(".local/invoice.pdf");
+    invoice::run(&invoice::Arguments { sample: "one-line".to_owned(), output }).await
 }
 
 /// Runs `work` while a stack of its own is up; it is given the file with the stack's addresses.

@@ -7,6 +7,8 @@ mod soak;
 mod surroundings;
 mod worker;
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 use clap::Subcommand;
 
@@ -31,4 +33,10 @@ pub(crate) async fn run(command: &Command) -> Result<()> {
         Command::Relay(arguments) => interruptible(Box::pin(relay::run(arguments))).await,
         Command::Soak(arguments) => interruptible(Box::pin(soak::run(arguments))).await,
     }
+}
+
+/// What takes seconds, with the programs of this directory: whether it works, not how much it takes.
+pub(crate) async fn smallest(directory: PathBuf) -> Result<()> {
+    Box::pin(worker::run(&worker::Arguments::smallest(surroundings::Programs::of(directory.clone())))).await?;
+    Box::pin(relay::run(&relay::Arguments::smallest(surroundings::Programs::of(directory)))).await
 }

@@ -1,7 +1,7 @@
 //! Other programs that the commands run.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use anyhow::{Context, Result, ensure};
@@ -13,6 +13,34 @@ pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(cargo);
     command.args(arguments).current_dir(root);
     command
+}
+
+/// How cargo builds programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Profile {
+    /// Quickly.
+    Debug,
+    /// As they go to AWS.
+    Release,
+}
+
+impl Profile {
+    /// What cargo is told.
+    pub(crate) const fn arguments(self) -> &'static [&'static str] {
+        match self {
+            Self::Debug => &[],
+            Self::Release => &["--release"],
+        }
+    }
+
+    /// Where the programs are then.
+    pub(crate) fn directory(self, root: &Path) -> PathBuf {
+        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+        target.join(match self {
+            Self::Debug => "debug",
+            Self::Release => "release",
+        })
+    }
 }
 
 pub(crate) trait StatusOk {

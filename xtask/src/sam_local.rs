@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail, ensure};
-use local_stack::{REGION, StackAddresses, virtual_environment};
+use anyhow::{Context, Result, ensure};
+use local_stack::{FUNCTIONS, REGION, StackAddresses, resource, virtual_environment};
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncWriteExt as _, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
@@ -16,36 +16,13 @@ use tokio::task::AbortHandle;
 
 use crate::interrupt::interruptible;
 use crate::target::{self, Target};
-use crate::{progress, root};
-
-/// The functions by their names in template.yaml, with the beginning of their events' names.
-const FUNCTIONS: [(&str, &str); 9] = [
-    ("ApiFunction", "api"),
-    ("DomainEventsFunction", "domain-events"),
-    ("InvoiceWorkerFunction", "invoice-worker"),
-    ("MailEventsFunction", "mail-events"),
-    ("OutboxRelayFunction", "outbox-relay"),
-    ("ParcelSimulatorFunction", "parcel-simulator"),
-    ("WebhookFanOutFunction", "webhook-fan-out"),
-    ("WebhookRelayFunction", "webhook-relay"),
-    ("WebhookWorkerFunction", "webhook-worker"),
-];
+use crate::{progress, root, sample_events};
 
 /// Where a function finds AWS.
 const ENDPOINT: &str = "AWS_ENDPOINT_URL";
 
 /// The file, beside the template, with what is different for containers.
 const OVERRIDES: &str = "variables.json";
-
-/// What comes out of an event, on a stack that has just been started. `events/README.md` says it in words.
-enum Expected {
-    /// An HTTP answer with this status.
-    Status(u16),
-    /// Just this.
-    Answer(Value),
-    /// A report with these members, whatever their numbers.
-    Report(&'static [&'static str]),
-}
 
 pub(crate) async fn run(arguments: &target::Arguments) -> Result<()> {
     interruptible(async {
@@ -67,76 +44,25 @@ async fn every_event(stack: &StackAddresses) -> Result<()> {
     let endpoint = json!({"Parameters": {ENDPOINT: way.endpoint}});
     fs::write(directory(&root).join(OVERRIDES), endpoint.to_string())?;
     println!("\nsam local invoke");
-    let mut events = fs::read_dir(root.join("events"))?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
-    events.retain(|event| event.extension().is_some_and(|extension| extension == "json"));
-    events.sort();
+    let events = sample_events::all(&root)?;
     for event in &events {
-        let name = event.file_stem().and_then(|name| name.to_str()).context("an event's name is no text")?;
-        let function = FUNCTIONS.iter().find(|(_, beginning)| name.starts_with(beginning));
-        let (function, _) = function.with_context(|| format!("{name} is for no function"))?;
-        let begin = Instant::now();
-        let answer = invoke(&root, &tools, function, event).await?;
-        let told =
-            check(&expected(name)?, &answer).with_context(|| format!("{function} answers {name} with {answer}"))?;
-        println!("  {name:<32} {told:<44} {:>5.1} s", begin.elapsed().as_secs_f32());
+        let (begin, function) = (Instant::now(), resource(event.function));
+        let answer = invoke(&root, &tools, &function, &event.file).await?;
+        let told = event.check(&answer)?;
+        println!("  {:<32} {told:<44} {:>5.1} s", event.name, begin.elapsed().as_secs_f32());
     }
     println!("\nAll {} events were answered as they should be.", events.len());
     Ok(())
 }
 
-fn expected(event: &str) -> Result<Expected> {
-    Ok(match event {
-        "api-health" | "api-list-parcels" | "api-queue" => Expected::Status(200),
-        "api-create-parcel" => Expected::Status(201),
-        "api-request-invoice" | "api-track" | "api-report-event" | "api-cancel-parcel" | "api-upload-proof" => {
-            Expected::Status(404)
-        }
-        "invoice-worker-tickets" => Expected::Answer(json!({"batchItemFailures": [
-            {"itemIdentifier": "0d1f6c1e-4a0b-4f7e-9d0a-5b8c2f3e1a01"},
-            {"itemIdentifier": "0d1f6c1e-4a0b-4f7e-9d0a-5b8c2f3e1a03"},
-        ]})),
-        "domain-events-parcel" | "domain-events-invoice" | "webhook-fan-out-events" | "webhook-worker-tickets" => {
-            Expected::Answer(json!({"batchItemFailures": []}))
-        }
-        "outbox-relay-schedule" | "webhook-relay-schedule" => {
-            Expected::Report(&["sent", "refused", "overtaken", "failed"])
-        }
-        "parcel-simulator-schedule" => Expected::Report(&["moved"]),
-        mail if mail.starts_with("mail-events-") => Expected::Answer(json!("Nothing")),
-        _ => bail!("nothing is known of what comes out of {event}: say it in {} and in events/README.md", file!()),
-    })
-}
-
-/// Compares, and says in few words what came.
-fn check(expected: &Expected, answer: &Value) -> Result<String> {
-    match expected {
-        Expected::Status(status) => {
-            ensure!(answer["statusCode"] == *status, "{status} was expected");
-            Ok(status.to_string())
-        }
-        Expected::Answer(wanted) => {
-            ensure!(answer == wanted, "{wanted} was expected");
-            Ok(match answer["batchItemFailures"].as_array() {
-                Some(failures) => format!("{} records come back", failures.len()),
-                None => answer.to_string(),
-            })
-        }
-        Expected::Report(members) => {
-            let numbers = members.iter().all(|member| answer[member].is_u64());
-            ensure!(numbers, "numbers called {} were expected", members.join(", "));
-            Ok(answer.to_string())
-        }
-    }
-}
-
 /// Provides image, template and code; returns the address under which containers see this machine.
 async fn prepare(root: &Path, tools: &Path, stack: &StackAddresses) -> Result<String> {
     let mut settings = Map::new();
-    for (function, _) in FUNCTIONS {
+    for function in FUNCTIONS.map(resource) {
         let mut variables = stack.function_variables(&format!("{function}Name")).await?;
         // SAM gives a function only such variables as its template has.
         variables.insert(ENDPOINT.to_owned(), stack.emulator_url.clone());
-        settings.insert(function.to_owned(), json!(variables));
+        settings.insert(function, json!(variables));
     }
     let mut command = Command::new(tools.join("python"));
     command.args(["local-stack/deploy/sam_local.py", "--template", "template.yaml", "--zips", ".local/zips"]);

@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use local_stack::{REGION, virtual_environment};
@@ -43,12 +42,6 @@ pub(crate) async fn check(root: &Path) -> Result<()> {
 pub(crate) fn properties(root: &Path, resource: &str) -> Result<serde_yaml_ng::Value> {
     let properties = read(root)?["Resources"][resource].get("Properties").cloned();
     properties.with_context(|| format!("template.yaml has no {resource}"))
-}
-
-/// After how long Lambda kills a function, which is called as in `Mappings` of template.yaml.
-pub(crate) fn timeout(root: &Path, function: &str) -> Result<Duration> {
-    let seconds = read(root)?["Mappings"]["Timing"][function]["TimeoutSeconds"].as_u64();
-    seconds.map(Duration::from_secs).with_context(|| format!("template.yaml has no timeout for {function}"))
 }
 
 fn read(root: &Path) -> Result<serde_yaml_ng::Value> {

@@ -58,7 +58,7 @@ pub(crate) async fn run(arguments: Arguments) -> Result<()> {
         Ok(stack) => stack,
         Err(error) => return already_running(error, arguments.fresh),
     };
-    stack.write_watch_environment(&root.join(".local/env")).await?;
+    stack.addresses().write_environment_file(&root.join(".local/env")).await?;
 
     println!("\nParcelTrack is up:\n");
     print_addresses(stack.addresses());

@@ -20,7 +20,8 @@ impl Counted {
         aws.take_calls();
         let variables = settings::variables(&bench::serve(aws.clone()).await.unwrap());
         let arguments: [&str; 0] = [];
-        let process = Process::start(env!("CARGO_BIN_EXE_api"), &arguments, &variables).await.unwrap();
+        let limit = settings::timeout("api").unwrap();
+        let process = Process::start(env!("CARGO_BIN_EXE_api"), &arguments, &variables, limit).await.unwrap();
         let counted = Self { process, aws };
         let mut calls = counted.calls();
         // They are made side by side.

@@ -9,7 +9,7 @@ use bench::{Process, settings};
 use local_stack::FUNCTIONS;
 
 use super::packages::Built;
-use super::{FLOOR, PYTHON};
+use super::{API, FLOOR, PYTHON};
 
 /// A program that is measured.
 pub(super) struct Contestant {
@@ -23,7 +23,9 @@ pub(super) struct Contestant {
 
 impl Contestant {
     pub(super) async fn start(&self) -> Result<Process> {
-        Process::start(&self.program, &self.arguments, &self.variables).await
+        // What is no function of template.yaml is measured beside the API.
+        let time_limit = settings::timeout(self.name).or_else(|_| settings::timeout(API))?;
+        Process::start(&self.program, &self.arguments, &self.variables, time_limit).await
     }
 }
 
@@ -58,4 +60,17 @@ fn owned((name, value): (&str, String)) -> (String, String) {
 /// The one of this name.
 pub(super) fn named<'a>(contestants: &'a [Contestant], name: &str) -> &'a Contestant {
     contestants.iter().find(|contestant| contestant.name == name).expect("one of all()")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_function_may_take_as_long_as_template_yaml_says() {
+        let limits = FUNCTIONS.map(|function| settings::timeout(function).unwrap().as_secs());
+        // The worker of webhooks begins no call that would not fit into a time as short as the API's.
+        let [api, worker] = ["api", "webhook-worker"].map(|name| settings::timeout(name).unwrap());
+        assert!(worker > api && limits.iter().all(|limit| *limit > 0), "{limits:?}");
+    }
 }

@@ -11,7 +11,7 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use super::{FLOOR, PYTHON};
-use crate::program::{StatusOk as _, cargo};
+use crate::program::{Profile, StatusOk as _, cargo};
 
 /// What a package for Python needs beside the code; the SDK and the runtime's client are in AWS's own images.
 const PYTHON_PACKAGES: [&str; 3] = ["aws_lambda_powertools", "jmespath", "typing_extensions.py"];
@@ -26,19 +26,19 @@ pub(super) struct Built {
     pub(super) packages: BTreeMap<&'static str, u64>,
 }
 
-/// Builds the release programs, which takes some minutes the first time.
-pub(super) async fn build(root: &Path, progress: &Progress) -> Result<Built> {
+/// Builds the programs, which takes some minutes the first time.
+pub(super) async fn build(root: &Path, profile: Profile, progress: &Progress) -> Result<Built> {
     progress("Building the functions as they go to AWS");
     let names = || [FLOOR].into_iter().chain(FUNCTIONS);
-    let mut arguments = vec!["build", "--release"];
+    let mut arguments = vec!["build"];
+    arguments.extend(profile.arguments());
     arguments.extend(names().flat_map(|name| ["--package", name]));
     arguments.push("--bins");
     cargo(root, &arguments).status_ok().await?;
     let python = virtual_environment(root, "bench", progress).await?;
 
     progress("Packing");
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let programs = target.join("release");
+    let programs = profile.directory(root);
     let mut packages = BTreeMap::new();
     for name in names() {
         let mut package = Package::new();

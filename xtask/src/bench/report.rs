@@ -21,7 +21,7 @@ const END: &str = "<!-- written by cargo xtask bench: end -->\n";
 pub(super) fn write(root: &Path, measured: &BTreeMap<&'static str, Seen>, arguments: &Arguments) -> Result<()> {
     let tables = tables(measured)?;
     println!("\n{tables}");
-    if arguments.print_only {
+    if arguments.print_only || arguments.quick {
         return Ok(());
     }
     let path = root.join(FILE);

@@ -1,14 +1,14 @@
 //! `cargo xtask load relay`: the relay after an outage, when everything is due at once.
 
 use anyhow::{Context, Result};
-use bench::events;
+use bench::{events, settings};
 use clap::Args;
 use outbox_relay::TIME_TO_STOP;
 use serde_json::json;
 
 use super::orders::order;
 use super::surroundings::{Programs, Surroundings};
-use crate::template::{properties, timeout};
+use crate::template::properties;
 use crate::{progress, root};
 
 /// The table of invoices, in the AWS that is measured with.
@@ -18,9 +18,9 @@ const INVOICES: &str = "invoices";
 /// <https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html>
 const MEGABYTES_OF_A_PROCESSOR: f64 = 1769.0;
 
-/// The relay in template.yaml: among the resources, and under `Mappings`.
+/// The relay in template.yaml.
 const RESOURCE: &str = "OutboxRelayFunction";
-const FUNCTION: &str = "OutboxRelay";
+const FUNCTION: &str = "outbox-relay";
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -31,10 +31,17 @@ pub(crate) struct Arguments {
     programs: Programs,
 }
 
+impl Arguments {
+    /// The fewest invoices, with these programs.
+    pub(super) const fn smallest(programs: Programs) -> Self {
+        Self { due: 100, programs }
+    }
+}
+
 pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     let root = root()?;
     let memory = properties(&root, RESOURCE)?["MemorySize"].as_f64().context("the relay's memory is no number")?;
-    let time_limit = timeout(&root, FUNCTION)?;
+    let time_limit = settings::timeout(FUNCTION)?;
     let surroundings = Surroundings::start(&arguments.programs).await?;
     let progress = progress();
     progress(&format!("Making {} invoices", arguments.due));
@@ -51,10 +58,10 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     }
 
     progress("Relaying");
-    let relay = surroundings.function("outbox-relay").await?;
+    let relay = surroundings.function(FUNCTION).await?;
     surroundings.aws.take_calls();
     let before = relay.processor_time()?;
-    let invocation = relay.invoke_within(&events::schedule(), time_limit).await?;
+    let invocation = relay.invoke(&events::schedule()).await?;
     let processor = relay.processor_time()?.saturating_sub(before).as_secs_f64();
     let calls = surroundings.aws.take_calls();
     let held: f64 = calls.iter().map(|call| (call.answered - call.arrived).as_secs_f64()).sum();

@@ -55,7 +55,8 @@ async fn measure(sizes: &[usize], tables: &Tables, programs: &Path) -> Result<()
     let progress = progress();
     let seeds = Seeds::new(tables).await?;
     let counted = CountedTables::start(tables.url(), Aws::default()).await?;
-    let api = Process::start(programs.join("api"), &[] as &[&str], &settings::variables(counted.url())).await?;
+    let variables = settings::variables(counted.url());
+    let api = Process::start(programs.join("api"), &[] as &[&str], &variables, settings::timeout("api")?).await?;
 
     let (mut there, mut last_page) = (0, None);
     let mut seen: BTreeMap<&str, Vec<Asked>> = BTreeMap::new();

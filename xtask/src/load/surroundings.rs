@@ -7,7 +7,7 @@ use anyhow::Result;
 use bench::{Aws, MailSink, Process, caller, settings};
 use clap::Args;
 
-use crate::program::{StatusOk as _, cargo};
+use crate::program::{Profile, StatusOk as _, cargo};
 use crate::{progress, root};
 
 /// The functions that are measured under load.
@@ -60,14 +60,18 @@ impl Surroundings {
 
     /// A new process of this function.
     pub(super) async fn function(&self, name: &str) -> Result<Process> {
-        Process::start(self.programs.join(name), &[] as &[&str], &self.variables).await
+        self.start_function(name, &self.variables).await
     }
 
     /// A new process of the worker, whose mails go this way.
     pub(super) async fn worker(&self, provider: MailProvider) -> Result<Process> {
         let mut variables = self.variables.clone();
         variables.insert("MAIL_PROVIDER".to_owned(), provider.setting().to_owned());
-        Process::start(self.programs.join("invoice-worker"), &[] as &[&str], &variables).await
+        self.start_function("invoice-worker", &variables).await
+    }
+
+    async fn start_function(&self, name: &str, variables: &BTreeMap<String, String>) -> Result<Process> {
+        Process::start(self.programs.join(name), &[] as &[&str], variables, settings::timeout(name)?).await
     }
 
     /// Forgets the mails so far and returns how many there were.
@@ -78,6 +82,11 @@ impl Surroundings {
 }
 
 impl Programs {
+    /// Those of this directory.
+    pub(super) const fn of(directory: PathBuf) -> Self {
+        Self { programs: Some(directory) }
+    }
+
     /// Where they are, built as they go to AWS.
     pub(super) async fn directory(&self) -> Result<PathBuf> {
         if let Some(directory) = &self.programs {
@@ -88,7 +97,6 @@ impl Programs {
         let mut arguments = vec!["build", "--release", "--bins"];
         arguments.extend(PROGRAMS.iter().flat_map(|name| ["--package", name]));
         cargo(&root, &arguments).status_ok().await?;
-        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-        Ok(target.join("release"))
+        Ok(Profile::Release.directory(&root))
     }
 }

@@ -40,6 +40,13 @@ pub(crate) struct Arguments {
     programs: Programs,
 }
 
+impl Arguments {
+    /// The fewest invoices, with these programs.
+    pub(super) fn smallest(programs: Programs) -> Self {
+        Self { invoices: 100, batches: vec![10], programs }
+    }
+}
+
 pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     let surroundings = Surroundings::start(&arguments.programs).await?;
     let progress = progress();
