@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use parceltrack::aws::INVOICE_TAG;
 use parceltrack::domain::{
     Delivery, EmailAddress, Invoice, InvoiceId, MailNews, MailReport, ProviderMessageId, SuppressionCause, Timestamp,
+    foreign_words,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -186,7 +187,7 @@ impl SesEvent {
         match &self.news {
             News::Bounced { permanent: true, recipients, .. } => recipients
                 .iter()
-                .map(|(email, words)| (email.clone(), SuppressionCause::Bounce, email.hidden_in(words)))
+                .map(|(email, words)| (email.clone(), SuppressionCause::Bounce, email.hidden_in(&foreign_words(words))))
                 .collect(),
             News::Complained { kind, recipients } => {
                 recipients.iter().map(|email| (email.clone(), SuppressionCause::Complaint, kind.clone())).collect()

@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{
     AttemptOutcome, EmailAddress, Invoice, InvoiceId, InvoiceState, InvoiceStatus, LinkSecret, ProviderMessageId,
-    RequestId, Timestamp,
+    RequestId, Timestamp, foreign_words,
 };
 
 /// A customer may ask for another mail this long after an invoice was last opened again, and not sooner.
@@ -221,11 +221,14 @@ impl Invoice {
         self.mailing.corrections.last().map_or(&self.content.email, |correction| &correction.email)
     }
 
-    /// A text without the recipient's addresses, which other people's words may quote.
+    /// Other people's words, fit to be shown, without the recipient's addresses, which they may quote.
     #[must_use]
     pub fn without_address(&self, text: &str) -> String {
         let corrected = self.mailing.corrections.iter().map(|correction| &correction.email);
-        [&self.content.email].into_iter().chain(corrected).fold(text.to_owned(), |text, email| email.hidden_in(&text))
+        [&self.content.email]
+            .into_iter()
+            .chain(corrected)
+            .fold(foreign_words(text), |text, email| email.hidden_in(&text))
     }
 
     /// What the provider said last of its mail; at least that it has it, once it is sent.
