@@ -51,7 +51,7 @@ ALLOWED = [
 ]
 
 # Locks hold digests of packages, snapshots what tests print; fonts and pictures are no text.
-NOT_READ = re.compile(r"(^|/)Cargo\.lock$|\.(snap|ttf|png|pdf)$")
+NOT_READ = re.compile(r"(^|/)(Cargo\.lock|requirements-[a-z]+\.txt)$|\.(snap|ttf|png|pdf)$")
 
 
 class ParcelTrackKeyDetector(RegexBasedDetector):

@@ -85,8 +85,10 @@ pub async fn virtual_environment(root: &Path, name: &str, progress: &Progress) -
     run(python, ["-m".as_ref(), "venv".as_ref(), directory.as_os_str()])
         .await
         .context("cannot make a virtual environment")?;
-    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "-r"];
-    let install = install.iter().map(AsRef::as_ref).chain([requirements.as_os_str()]);
+    // The file names every package that comes along; what it does not name, or what has another hash, is not installed.
+    let known = ["--no-deps", "--require-hashes", "-r"];
+    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"];
+    let install = install.iter().chain(&known).map(AsRef::as_ref).chain([requirements.as_os_str()]);
     run(&interpreter, install).await.with_context(|| format!("cannot install {}", relative(root, &requirements)))?;
     fs::write(&stamp, wanted)?;
     progress(&format!("Python packages for {name}: ready"));

@@ -8,7 +8,7 @@
 use std::process::Command;
 
 use invoice_worker::pdf::{Pdf, render, samples};
-use parceltrack::domain::{InvoiceContent, Line, TaxCode};
+use parceltrack::domain::{InvoiceContent, Line, TaxCode, is_invisible};
 use proptest::prelude::*;
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
@@ -268,13 +268,7 @@ fn the_digest_is_that_of_the_bytes() {
 
 /// What is removed before printing: it has no shape.
 fn may_vanish(character: char) -> bool {
-    character.is_whitespace()
-        || character.is_control()
-        || matches!(character,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+    character.is_whitespace() || is_invisible(character)
 }
 
 /// What is left of `page` after `text`, in which characters may have become U+FFFD.

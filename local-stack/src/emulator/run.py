@@ -1,4 +1,4 @@
-"""Runs the emulator, ministack, for as long as whoever started it lives, with seven things changed.
+"""Runs the emulator, ministack, for as long as whoever started it lives, with eight things changed.
 
 - It ends with its parent, however that died, and its functions end with it. Its standard input is a pipe that nobody
   writes to: when the other end closes, it saves its state and ends.
@@ -6,6 +6,7 @@
 - The state can be used on another port: by itself ministack no longer finds its queues there.
 - An invocation takes 10 ms of its own instead of 95.
 - OPTIONS reaches the function, as on AWS when an HTTP API has no CORS settings: by itself it answers 403.
+- A preflight for a bucket is answered by the bucket's own CORS rule: by itself it allows everything to everybody.
 - Alarms go off as in CloudWatch; see alarms.py.
 - Functions get what is written to tables as from Lambda; see streams.py.
 
@@ -103,6 +104,16 @@ async def handle_execute(api_id, stage, path, method, *rest):
     return await _handle_execute(api_id, stage, path, method, *rest)
 
 
+_handle_options = app._handle_options_request
+
+
+def handle_options(method, path, headers, query_params, request_id):
+    target = app._s3_cors_target(headers.get("host", ""), path) if method == "OPTIONS" else None
+    if not target:
+        return _handle_options(method, path, headers, query_params, request_id)
+    return app._get_module("s3").cors_preflight(*target, headers)
+
+
 def hasten_invocations() -> None:
     # The runtime API writes head and body apart, and the kernel held the body back until the function's delayed ACK.
     socketserver.StreamRequestHandler.disable_nagle_algorithm = True
@@ -140,6 +151,7 @@ def main() -> None:
     logging.getLogger("persistence").setLevel(logging.WARNING)
     app.save_all = save_at_the_end
     apigateway._handle_execute_in_scope = handle_execute
+    app._handle_options_request = handle_options
     hasten_invocations()
     cloudwatch._evaluate_alarm = alarms.evaluate
     streams.install()

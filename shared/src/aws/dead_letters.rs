@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::failure::port_error;
 use super::queue_depth::queue_depth;
-use crate::domain::{LetterId, Timestamp};
+use crate::domain::{LetterId, Timestamp, moves_text};
 use crate::ports::{BuriedTicket, DeadLetter, MeasureQueue, PortError, QueueDepth, TakeDeadLetters};
 
 /// The message attribute that names a dead letter. A redrive, which makes a new message of it, keeps its attributes.
@@ -142,7 +142,7 @@ fn fit_for_sqs(reason: &str) -> String {
         .chars()
         .map(
             |character| {
-                if character.is_control() || matches!(character, '\u{fffe}' | '\u{ffff}') { ' ' } else { character }
+                if moves_text(character) || matches!(character, '\u{fffe}' | '\u{ffff}') { ' ' } else { character }
             },
         )
         .take(1000)

@@ -34,6 +34,16 @@ fn key(parcel: ParcelId) -> String {
     format!("proofs/{parcel}")
 }
 
+/// Those headers that the link's signature is over. The SDK adds others, such as Lambda's `x-amzn-trace-id`, which a
+/// browser may not send, since the bucket's CORS rule does not name them.
+fn signed<'a>(url: &str, headers: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<(String, String)> {
+    let query = url.split_once('?').map_or("", |(_, query)| query);
+    let names = url::form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "X-Amz-SignedHeaders");
+    let names = names.map(|(_, names)| names.into_owned()).unwrap_or_default();
+    let is_signed = |name: &str| names.split(';').any(|signed| signed.eq_ignore_ascii_case(name));
+    headers.filter(|(name, _)| is_signed(name)).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
 fn expires_in(lifetime: Duration) -> Result<PresigningConfig, PortError> {
     PresigningConfig::expires_in(lifetime).map_err(|error| PortError::Broken(error.to_string()))
 }
@@ -56,8 +66,8 @@ impl KeepProofs for ProofBucket {
             .presigned(expires_in(UPLOAD_LIFETIME)?)
             .await
             .map_err(|error| port_error(&error))?;
-        let headers = request.headers().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        Ok(SignedUpload { url: request.uri().to_owned(), headers })
+        let url = request.uri().to_owned();
+        Ok(SignedUpload { headers: signed(&url, request.headers()), url })
     }
 
     async fn proof(&self, parcel: ParcelId) -> Result<Option<ProofOfDelivery>, PortError> {
@@ -87,5 +97,23 @@ impl KeepProofs for ProofBucket {
             .await
             .map_err(|error| port_error(&error))?;
         Ok(request.uri().to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_upload_is_told_what_is_signed_and_nothing_else() {
+        let url = "https://bucket.example/proofs/1?X-Amz-Expires=600&X-Amz-SignedHeaders=content-length%3Bcontent-type%3Bhost";
+        let sent = [
+            ("content-type", "image/png"),
+            ("x-amzn-trace-id", "Root=1"),
+            ("Content-Length", "7"),
+            ("user-agent", "x"),
+        ];
+        let named: Vec<_> = signed(url, sent.into_iter()).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(named, ["content-type", "Content-Length"]);
     }
 }

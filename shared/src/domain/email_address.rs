@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::text::trimmed;
+
 /// Longest address that SMTP can carry: RFC 5321 section 4.5.3.1.3 bounds a path to 256 octets with its brackets.
 const MAX_LENGTH: usize = 254;
 
@@ -48,7 +50,7 @@ impl FromStr for EmailAddress {
     type Err = InvalidEmailAddress;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let text = text.trim_matches(' ');
+        let text = trimmed(text);
         if text.is_empty() {
             return Err(InvalidEmailAddress::Missing);
         }
@@ -120,6 +122,13 @@ mod tests {
             format!("{}@{}.example.com", "a".repeat(64), format!("{}.", "b".repeat(60)).repeat(2) + &"c".repeat(55));
         assert_eq!(longest.len(), 254, "the bound itself");
         assert!(longest.parse::<EmailAddress>().is_ok());
+    }
+
+    #[test]
+    fn what_says_nothing_around_an_address_is_taken_off() {
+        for text in ["tan@example.com\n", "\ttan@example.com\u{a0}", "\u{200b}tan@example.com\u{feff}"] {
+            assert_eq!(text.parse::<EmailAddress>().unwrap().as_str(), "tan@example.com", "{text:?}");
+        }
     }
 
     #[test]

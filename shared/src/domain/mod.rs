@@ -12,6 +12,7 @@ mod link;
 mod mail_rate;
 mod mailing;
 mod money;
+mod origin_secret;
 mod owner;
 mod parcel;
 mod proof;
@@ -47,6 +48,7 @@ pub use mailing::{
     Mailing, NewAddress, RESEND_PAUSE, Readdressed, Reopened, Reopening, Suppression, SuppressionCause, Wish,
 };
 pub use money::{Currency, InvalidMoney, Money, UnknownCurrency};
+pub use origin_secret::{InvalidOriginSecretHashes, OriginSecretHashes};
 pub use owner::{InvalidOwner, OwnerId};
 pub use parcel::{
     EventReport, InvalidWeight, MAX_EVENTS, Parcel, ParcelId, ParcelStatus, ReportRefused, Reported, TrackingEvent,
@@ -58,7 +60,8 @@ pub use request_id::{InvalidRequestId, RequestId};
 pub use search::{SearchPrefix, search_form};
 pub use smtp_reply::SmtpReply;
 pub use tax::{TaxCode, TaxRate, UnknownTaxCode};
-pub use text::{InvalidText, PostalCode, Text};
+pub(crate) use text::moves_text;
+pub use text::{InvalidText, PostalCode, Text, foreign_words, is_invisible};
 pub use throughput::{Slot, Slots};
 pub use ticket::{InvalidTicket, Ticket};
 pub use timestamp::Timestamp;

@@ -40,8 +40,11 @@ async fn a_driver_uploads_a_photograph_and_the_merchant_opens_it() {
     let photo = b"\xff\xd8\xff\xe0 a photograph".to_vec();
     let upload = ask(&stack, &parcel, "image/jpeg", photo.len()).await;
     assert_eq!(upload["upload"]["method"], "PUT");
-    assert_eq!(upload["upload"]["headers"]["content-type"], "image/jpeg");
-    assert_eq!(upload["upload"]["headers"]["content-length"], photo.len().to_string());
+    let headers = json!({"content-type": "image/jpeg", "content-length": photo.len().to_string()});
+    assert_eq!(
+        upload["upload"]["headers"], headers,
+        "what is signed and nothing else, or the bucket's CORS refuses it"
+    );
     assert!(upload["expiresAt"].as_str().unwrap() > parcel["createdAt"].as_str().unwrap());
     let url = upload["upload"]["url"].as_str().unwrap();
     assert!(url.contains("X-Amz-SignedHeaders=content-length%3Bcontent-type%3Bhost"), "{url}");

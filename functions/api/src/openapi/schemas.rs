@@ -10,11 +10,20 @@ use utoipa::openapi::schema::ArrayBuilder;
 use utoipa::openapi::schema::{SchemaFormat, SchemaType, Type};
 use utoipa::openapi::{Array, Header, Object, ObjectBuilder};
 
-/// No control character, no line break, and something besides white space.
-const ONE_LINE: &str = r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*[^\u0000-\u0020\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000][^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$";
+/// Something that can be seen, and no control character or line break but at the ends, where they are taken off. What is
+/// invisible beyond the sixteenth bit is left to the words: patterns of JSON have no short form for it.
+const ONE_LINE: &str = concat!(
+    r"^[\t-\r \u0085\u00a0\u2028\u2029]*[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*",
+    r"[^\u0000-\u0020\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f",
+    r"\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb]",
+    r"[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*[\t-\r \u0085\u00a0\u2028\u2029]*$"
+);
 
-/// No control character and no line break.
-const NO_CONTROL: &str = r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*$";
+/// No control character and no line break but at the ends.
+const NO_CONTROL: &str = concat!(
+    r"^[\t-\r \u0085\u00a0\u2028\u2029]*[^\u0000-\u001f\u007f-\u009f\u2028\u2029]*",
+    r"[\t-\r \u0085\u00a0\u2028\u2029]*$"
+);
 
 fn string() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String)

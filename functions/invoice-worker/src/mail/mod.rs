@@ -84,6 +84,24 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_turns_the_text_around_or_is_not_there_reaches_no_part_of_a_mail() {
+        let sender = Sender::parse("Lion City Logistics <invoices@lioncity.example>").unwrap();
+        let stored = |name: &str| serde_json::from_value(serde_json::json!(name)).unwrap();
+        for (name, seen) in [("Tan\u{202e}gnimieW\u{202c}", "Dear TangnimieW,"), ("\u{200b}", "Dear \u{fffd},")] {
+            let mut invoice = samples::invoice("-", vec![samples::line("Delivery", 1, 1250, TaxCode::Standard)]);
+            invoice.recipient = stored(name);
+            let mail = compose(&invoice, LinkSecret(Uuid::nil()), "https://parcels.example").unwrap();
+            for part in [&mail.text, &mail.html] {
+                assert!(part.contains(seen), "{part}");
+            }
+            let wire = String::from_utf8(sender.message(&mail).unwrap().formatted()).unwrap();
+            // U+202E and U+200B in UTF-8, as quoted-printable writes them.
+            assert!(!wire.contains("=E2=80"), "{wire}");
+            assert!(!mail.to_name.contains(['\u{202e}', '\u{200b}']));
+        }
+    }
+
+    #[test]
     fn the_same_invoice_gives_the_same_mail() {
         assert_eq!(mail_to("Tan Wei Ming", 1250), mail_to("Tan Wei Ming", 1250));
     }

@@ -1,6 +1,7 @@
 //! Text made fit for print: nothing in it is invisible, and every character is drawn by one of our faces or is a
 //! visible U+FFFD, counted.
 
+use parceltrack::domain::is_invisible;
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::fonts::Face;
@@ -93,16 +94,6 @@ fn face_of_all(cluster: &str) -> Option<Face> {
         return Some(Face::Emoji);
     }
     FACES.into_iter().find(has_all)
-}
-
-/// What has no shape of its own: control characters, marks of direction, joiners, selectors of form, tags.
-fn is_invisible(character: char) -> bool {
-    character.is_control()
-        || matches!(character,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::super::{
-    DomainEventType, FIRST_DUE, InvoiceId, Lease, ParcelId, Subject, Timestamp, UnknownDomainEventType,
+    DomainEventType, FIRST_DUE, InvoiceId, Lease, ParcelId, Subject, Timestamp, UnknownDomainEventType, foreign_words,
 };
 use super::WebhookKey;
 use super::test_event::webhook_test_body;
@@ -290,10 +290,8 @@ impl AttemptEnd {
     #[must_use]
     pub fn answered(status: u16, body: &[u8]) -> Self {
         let start = &body[..body.len().min(MAX_RESPONSE_START)];
-        let is_text = |character: &char| !character.is_control() || matches!(character, '\n' | '\t');
-        let text = String::from_utf8_lossy(start).replace("\r\n", "\n");
-        let text = text.chars().map(|character| if is_text(&character) { character } else { '\u{fffd}' });
-        Self::Answered { status, response_start: text.collect() }
+        let response_start = foreign_words(&String::from_utf8_lossy(start).replace("\r\n", "\n"));
+        Self::Answered { status, response_start }
     }
 
     /// Whether the endpoint has taken the event: 2xx and nothing else.
