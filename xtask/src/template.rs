@@ -15,7 +15,7 @@ use crate::{glibc, progress};
 const ENVIRONMENTS: [&str; 2] = ["uat", "prod"];
 
 /// The templates that are what they are in every environment.
-const PLAIN_TEMPLATES: [&str; 2] = ["deploy/pipeline.yaml", "deploy/target.yaml"];
+const PLAIN_TEMPLATES: [&str; 3] = ["deploy/pipeline.yaml", "deploy/target.yaml", "deploy/web-acl.yaml"];
 
 /// Where checkov's skips stand, with their reasons.
 const CHECKOV_SETTINGS: &str = "deploy/checkov.yaml";

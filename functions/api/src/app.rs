@@ -9,6 +9,7 @@ use parceltrack::ports::{
     ReadWebhookDeliveries, ReadWebhooks, ReaddressInvoices, RecordEvents, RecordWebhookDeliveries, ReopenInvoices,
     RetryWebhookDeliveries, SendResendWish, SendTicket, SendWebhookTicket, ShowParcels,
 };
+use uuid::Uuid;
 
 use crate::KeyRing;
 use crate::queue::QueueWatch;
@@ -85,12 +86,28 @@ pub struct Webhooks {
     pub addresses: AddressRule,
 }
 
-/// Tracking numbers by chance.
+/// Tracking numbers that nobody can foresee, from the operating system's generator: who knows one reads where a parcel
+/// is.
 #[derive(Clone, Copy, Debug)]
 pub struct RandomTrackingNumbers;
 
 impl DrawTrackingNumber for RandomTrackingNumbers {
     fn draw(&self, attempt: u32) -> TrackingNumber {
-        TrackingNumber::draw(fastrand::u64(..), attempt)
+        // The lower half of a UUID has 62 random bits.
+        TrackingNumber::draw(Uuid::new_v4().as_u64_pair().1, attempt)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_number_does_not_follow_from_a_seed_that_may_be_known() {
+        let drawn = || {
+            fastrand::seed(7);
+            RandomTrackingNumbers.draw(1)
+        };
+        assert_ne!(drawn(), drawn());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use api::{App, Settings, router, serve};
+use api::{App, Settings, only_by_cloudfront, router, serve};
 use parceltrack::aws::{Clients, InvoiceTable, TicketQueue};
 use parceltrack::telemetry;
 
@@ -20,5 +20,11 @@ async fn run() -> Result<(), lambda_http::Error> {
     let tickets = TicketQueue::new(clients.sqs(), settings.tickets_queue_url.clone());
     tokio::join!(invoices.warm_up(), tickets.warm_up());
     let allowed_origins = settings.allowed_origins.clone();
-    serve(router(App::on_aws(settings, &clients), &allowed_origins)).await
+    let origin_secrets = settings.origin_secrets.clone();
+    let router = router(App::on_aws(settings, &clients), &allowed_origins);
+    serve(match origin_secrets {
+        Some(good) => only_by_cloudfront(router, good),
+        None => router,
+    })
+    .await
 }

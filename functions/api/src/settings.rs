@@ -1,7 +1,7 @@
 //! What the API must be told.
 
 use http::HeaderValue;
-use parceltrack::domain::{AddressRule, Billing, Currency, MailRate, Money, Seller, Text};
+use parceltrack::domain::{AddressRule, Billing, Currency, MailRate, Money, OriginSecretHashes, Seller, Text};
 use parceltrack::settings::{InvalidSetting, mail_rate, optional, parsed, required, webhook_addresses};
 
 /// The API's settings, from the environment variables of the same names in capitals.
@@ -43,6 +43,8 @@ pub struct Settings {
     pub webhook_addresses: AddressRule,
     /// The pages that may call from a browser, separated by commas; none without it.
     pub allowed_origins: Vec<HeaderValue>,
+    /// By which the API knows what came by CloudFront; without them it answers everybody.
+    pub origin_secrets: Option<OriginSecretHashes>,
     /// What all invoices have in common.
     pub billing: Billing,
 }
@@ -75,6 +77,9 @@ impl Settings {
                 .filter(|origin| !origin.trim().is_empty())
                 .map(|origin| HeaderValue::from_str(origin.trim()).map_err(|error| wrong("ALLOWED_ORIGINS", &error)))
                 .collect::<Result<_, _>>()?,
+            origin_secrets: optional("ORIGIN_SECRET_HASHES")
+                .map(|text| text.parse::<OriginSecretHashes>().map_err(|error| wrong("ORIGIN_SECRET_HASHES", &error)))
+                .transpose()?,
             billing: Billing {
                 seller: Seller {
                     name: text("SELLER_NAME")?,

@@ -12,6 +12,7 @@ mod link;
 mod mail_rate;
 mod mailing;
 mod money;
+mod origin_secret;
 mod owner;
 mod parcel;
 mod proof;
@@ -45,6 +46,7 @@ pub use mailing::{
     Mailing, NewAddress, RESEND_PAUSE, Readdressed, Reopened, Reopening, Suppression, SuppressionCause, Wish,
 };
 pub use money::{Currency, InvalidMoney, Money, UnknownCurrency};
+pub use origin_secret::{InvalidOriginSecretHashes, OriginSecretHashes};
 pub use owner::{InvalidOwner, OwnerId};
 pub use parcel::{
     EventReport, InvalidWeight, MAX_EVENTS, Parcel, ParcelId, ParcelStatus, ReportRefused, Reported, TrackingEvent,
