@@ -19,7 +19,10 @@ const HEADER: &str = "# Written by `cargo xtask up` for `cargo lambda watch --en
 /// A value that some reader would change.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0} has a value that no quotes carry through cargo-lambda, parcelctl and a shell alike")]
-pub struct NotAlike(String);
+pub struct NotAlike(
+    /// Which variable.
+    pub String,
+);
 
 /// Writes an environment file with the settings of all deployed functions.
 pub(crate) async fn write(file: &Path, stack: &StackAddresses) -> Result<()> {
