@@ -5,8 +5,10 @@
 
 mod event;
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures::FutureExt as _;
 use parceltrack::domain::{Consequence, Delivery, Invoice, MailNews, MailReport, Suppression, Ticket};
 use parceltrack::ports::{AddSuppression, DeadLetter, PortError, ReadInvoices, RecordDelivery};
 use parceltrack::telemetry::{self, FailureReason, Metric};
@@ -49,14 +51,17 @@ pub enum NotHeard {
     /// A table or queue did not do its part.
     #[error(transparent)]
     Port(#[from] PortError),
+    /// The code panicked. The log says where; over what is not told, since Lambda puts it beside the dead letter.
+    #[error("the function panicked")]
+    Panicked,
 }
 
 impl MailEvents {
     /// Does what an event of EventBridge asks for.
     pub async fn hear(&self, event: Value) -> Result<Heard, NotHeard> {
-        let heard = self.weigh(event).await;
+        let heard = AssertUnwindSafe(self.weigh(event)).catch_unwind().await.unwrap_or(Err(NotHeard::Panicked));
         match &heard {
-            Ok(_) => {}
+            Ok(_) | Err(NotHeard::Panicked) => {}
             Err(NotHeard::Invalid(error)) => tracing::error!(event = "mail_event_unreadable", %error),
             Err(NotHeard::Port(error)) => tracing::warn!(event = "mail_event_not_heard", %error),
         }

@@ -69,8 +69,9 @@ pub(super) fn describe<E: ProvideErrorMetadata>(error: &SdkError<E, HttpResponse
             Some(connector) if ConnectorError::is_user(connector) => "request not sent",
             _ => "no connection",
         },
+        // Where the SDK expects a refusal and finds no code, such as in a gateway's page, it has not read it either.
         SdkError::ResponseError(_) => "unreadable answer",
-        SdkError::ServiceError(refusal) => refusal.err().code().map_or("error without a code", shown_code),
+        SdkError::ServiceError(refusal) => refusal.err().code().map_or("unreadable answer", shown_code),
         _ => "unknown error",
     };
     let status = error.raw_response().map(|answer| format!(", HTTP {}", answer.status().as_u16()));
