@@ -25,9 +25,11 @@ pub fn request(
     headers: &[(&str, &str)],
     body: Option<&Value>,
 ) -> Value {
+    // What writes has a route with a name.
+    let route = if method == "GET" { "$default".to_owned() } else { format!("{method} {path}") };
     let mut event = json!({
         "version": "2.0",
-        "routeKey": "$default",
+        "routeKey": route,
         "rawPath": path,
         "rawQueryString": query,
         "headers": {
@@ -53,7 +55,7 @@ pub fn request(
                 "userAgent": "bench",
             },
             "requestId": "T1aXigdGSQ0EJyA=",
-            "routeKey": "$default",
+            "routeKey": route,
             "stage": "$default",
             "time": "30/Nov/2026:01:00:00 +0000",
             "timeEpoch": 1_796_000_400_000_i64,

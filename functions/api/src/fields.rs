@@ -4,26 +4,32 @@ use std::fmt::Display;
 
 use serde_json::{Map, Value};
 
-use crate::problem::{FieldProblem, Problem};
+use crate::problem::{FieldProblem, MOST_NAMED, Problem};
 
 /// From here on, not every whole number has a float of its own: 2⁵³.
 const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// What is wrong so far.
 #[derive(Debug, Default)]
-pub(crate) struct Problems(Vec<FieldProblem>);
+pub(crate) struct Problems {
+    first: Vec<FieldProblem>,
+    number: usize,
+}
 
 impl Problems {
     /// One more.
-    pub(crate) fn add(&mut self, field: impl Into<String>, message: impl Display) {
-        self.0.push(FieldProblem { field: field.into(), message: message.to_string() });
+    pub(crate) fn add(&mut self, field: impl AsRef<str>, message: impl Display) {
+        self.number += 1;
+        if self.number <= MOST_NAMED {
+            self.first.push(FieldProblem::new(field.as_ref(), &message.to_string()));
+        }
     }
 
     /// The value that was read, unless anything was wrong.
     pub(crate) fn into_result<T>(self, value: Option<T>) -> Result<T, Problem> {
         match value {
-            Some(value) if self.0.is_empty() => Ok(value),
-            _ => Err(Problem::InvalidFields(self.0)),
+            Some(value) if self.number == 0 => Ok(value),
+            _ => Err(Problem::InvalidFields { first: self.first, number: self.number }),
         }
     }
 }
@@ -134,6 +140,19 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn the_first_fifty_problems_are_named_shortly_and_all_are_counted() {
+        let mut problems = Problems::default();
+        for index in 0..1000 {
+            problems.add(format!("{index}{}", "陈".repeat(10_000)), "is not a known field");
+        }
+        let Err(Problem::InvalidFields { first, number }) = problems.into_result(Some(())) else {
+            panic!("it is wrong")
+        };
+        assert_eq!((first.len(), number), (50, 1000));
+        assert!(first.iter().all(|problem| problem.field.chars().count() == 201 && problem.field.ends_with("陈…")));
+    }
 
     #[test]
     fn a_whole_number_is_one_however_it_is_written() {

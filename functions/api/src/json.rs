@@ -3,12 +3,12 @@
 use std::fmt;
 
 use axum::extract::{FromRequest, Request};
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
-use crate::problem::Problem;
+use crate::problem::{Problem, quoted};
 
 /// The largest body that is read, in bytes: 500 lines of an invoice fit in it.
 const MAX_BODY: usize = 256 * 1024;
@@ -32,6 +32,7 @@ impl<S: Send + Sync> FromRequest<S> for OptionalJson {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Self::Rejection> {
+        let encoded = request.headers().get_all(CONTENT_ENCODING).iter().any(|encoding| encoding != "identity");
         let says_json = match request.headers().get(CONTENT_TYPE) {
             None => true,
             Some(value) => value.is_empty() || value.to_str().is_ok_and(is_json),
@@ -43,7 +44,7 @@ impl<S: Send + Sync> FromRequest<S> for OptionalJson {
         if body.is_empty() {
             return Ok(Self(None));
         }
-        if !says_json {
+        if encoded || !says_json {
             return Err(Problem::NotJson);
         }
         let UniqueKeys(value) = serde_json::from_slice(body)
@@ -52,9 +53,15 @@ impl<S: Send + Sync> FromRequest<S> for OptionalJson {
     }
 }
 
+/// Whether a body of this type is JSON in UTF-8.
 fn is_json(content_type: &str) -> bool {
-    let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"))
+    let content_type = content_type.to_ascii_lowercase();
+    let mut parts = content_type.split(';').map(str::trim);
+    let essence = parts.next().unwrap_or_default();
+    let json = essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"));
+    // RFC 8259 section 8.1: JSON is UTF-8, of which US-ASCII is a part.
+    let mut charsets = parts.filter_map(|parameter| parameter.split_once('=').filter(|(name, _)| *name == "charset"));
+    json && charsets.all(|(_, charset)| matches!(charset.trim_matches('"'), "utf-8" | "us-ascii"))
 }
 
 /// SHA-256 of a value's canonical form, in hexadecimal: sorted keys, no white space.
@@ -122,7 +129,7 @@ impl<'de> Visitor<'de> for UniqueKeysVisitor {
         while let Some(key) = entries.next_key::<String>()? {
             let UniqueKeys(value) = entries.next_value()?;
             if object.contains_key(&key) {
-                return Err(A::Error::custom(format_args!("the key {key:?} stands twice")));
+                return Err(A::Error::custom(format_args!("the key {:?} stands twice", quoted(&key))));
             }
             object.insert(key, value);
         }
@@ -169,10 +176,23 @@ mod tests {
 
     #[test]
     fn content_types_of_json_are_known() {
-        for yes in ["application/json", "Application/JSON; charset=utf-8", "application/merge-patch+json"] {
+        for yes in [
+            "application/json",
+            "Application/JSON; charset=utf-8",
+            "application/json;charset=\"UTF-8\"",
+            "application/json; charset=us-ascii; x=y",
+            "application/merge-patch+json",
+        ] {
             assert!(is_json(yes), "{yes}");
         }
-        for no in ["text/plain", "application/x-www-form-urlencoded", "application/jsonx", ""] {
+        for no in [
+            "text/plain",
+            "application/x-www-form-urlencoded",
+            "application/jsonx",
+            "",
+            "application/json; charset=utf-16",
+            "application/json;charset=latin1",
+        ] {
             assert!(!is_json(no), "{no}");
         }
     }

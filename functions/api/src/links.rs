@@ -23,7 +23,7 @@ const UNKNOWN: &str = include_str!("pages/link_unknown.html");
     params(TokenInPath),
     responses(
         (status = 302, description = "To the PDF", headers(
-            ("Location" = String, description = "A link good for five minutes"),
+            ("Location" = String, description = "A link good for a minute"),
         )),
         (status = 404, description = "No such link: a page", body = String, content_type = "text/html"),
         (status = 410, description = "It is over: a page", body = String, content_type = "text/html"),

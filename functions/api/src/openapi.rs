@@ -97,7 +97,7 @@ fn apply(operation: &mut Operation) {
             ("400", "`malformed-request`: the body is no JSON or has a key twice; `invalid-parameter`"),
             ("413", "`body-too-large`: over 256 KiB"),
             ("415", "`not-json`: the `Content-Type` is another than JSON"),
-            ("422", "`invalid-fields`: fields of the body are wrong, all of them named"),
+            ("422", "`invalid-fields`: fields of the body are wrong, the first fifty named"),
         ]);
     } else if has_parameters {
         rules.push(("400", "`invalid-parameter`: a path, query or header parameter is wrong"));

@@ -18,6 +18,12 @@ use crate::openapi::schemas;
 /// After how many seconds a caller may ask again for what was unavailable.
 const RETRY_AFTER_SECONDS: u16 = 2;
 
+/// So many fields at fault are named; a list of them all could be longer than what Lambda can answer.
+pub(crate) const MOST_NAMED: usize = 50;
+
+/// So many characters of what a caller wrote, or of what is said about it, stand in an answer.
+const MOST_QUOTED: usize = 200;
+
 /// A field or parameter at fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub(crate) struct FieldProblem {
@@ -45,8 +51,12 @@ pub(crate) struct ProblemDetails<'a> {
     request_id: &'a str,
     /// The fields or parameters at fault.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    #[schema(value_type = Vec<FieldProblem>, required = false)]
+    #[schema(value_type = Vec<FieldProblem>, required = false, max_items = 50)]
     errors: &'a [FieldProblem],
+    /// How many there are; `errors` names the first fifty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = u32, required = false)]
+    error_count: Option<usize>,
     /// The invoice that there is, for `invoice-differs`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = schemas::uuid)]
@@ -65,7 +75,12 @@ pub(crate) enum Problem {
     /// 400: a path, query or header parameter is wrong.
     InvalidParameter(FieldProblem),
     /// 422: fields of the body are wrong.
-    InvalidFields(Vec<FieldProblem>),
+    InvalidFields {
+        /// The first [`MOST_NAMED`] of them.
+        first: Vec<FieldProblem>,
+        /// How many there are.
+        number: usize,
+    },
     /// 401: no key, or none that is good.
     Unauthorized,
     /// 403: the key is good, but not for this.
@@ -97,7 +112,7 @@ pub(crate) enum Problem {
     WebhookSwitchedOff,
     /// 413: more than the limit named here, in bytes.
     TooLarge(usize),
-    /// 415: a body that says it is not JSON.
+    /// 415: a body that says it is not JSON, or JSON in another encoding than UTF-8.
     NotJson,
     /// 422: the idempotency key came with other content before.
     KeyUsedForOtherContent,
@@ -114,16 +129,31 @@ pub(crate) enum Problem {
     Internal,
 }
 
+impl FieldProblem {
+    /// However long the field's name, which a caller may have made up.
+    pub(crate) fn new(field: &str, message: &str) -> Self {
+        Self { field: quoted(field), message: quoted(message) }
+    }
+}
+
+/// The beginning of a text that may be of any length.
+pub(crate) fn quoted(text: &str) -> String {
+    match text.char_indices().nth(MOST_QUOTED) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
 impl Problem {
     /// A path, query or header parameter that is wrong.
     pub(crate) fn invalid_parameter(name: &str, message: &str) -> Self {
-        Self::InvalidParameter(FieldProblem { field: name.to_owned(), message: message.to_owned() })
+        Self::InvalidParameter(FieldProblem::new(name, message))
     }
 
     fn status(&self) -> StatusCode {
         match self {
             Self::Malformed(_) | Self::InvalidParameter(_) => StatusCode::BAD_REQUEST,
-            Self::InvalidFields(_) | Self::KeyUsedForOtherContent => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::InvalidFields { .. } | Self::KeyUsedForOtherContent => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Unauthorized => StatusCode::UNAUTHORIZED,
             Self::Forbidden => StatusCode::FORBIDDEN,
             Self::NotFound(_) => StatusCode::NOT_FOUND,
@@ -149,7 +179,7 @@ impl Problem {
         match self {
             Self::Malformed(_) => "malformed-request",
             Self::InvalidParameter(_) => "invalid-parameter",
-            Self::InvalidFields(_) => "invalid-fields",
+            Self::InvalidFields { .. } => "invalid-fields",
             Self::Unauthorized => "unauthorized",
             Self::Forbidden => "forbidden",
             Self::NotFound(_) => "not-found",
@@ -176,7 +206,7 @@ impl Problem {
         match self {
             Self::Malformed(_) => "The request cannot be read",
             Self::InvalidParameter(_) => "A parameter is wrong",
-            Self::InvalidFields(_) => "Some fields are wrong",
+            Self::InvalidFields { .. } => "Some fields are wrong",
             Self::Unauthorized => "An API key is needed",
             Self::Forbidden => "This key is not for that",
             Self::NotFound(_) => "Not found",
@@ -203,10 +233,12 @@ impl Problem {
         match self {
             Self::Malformed(detail) => detail.clone(),
             Self::InvalidParameter(problem) => format!("{} {}.", problem.field, problem.message),
-            Self::InvalidFields(problems) => {
-                let all: Vec<_> =
-                    problems.iter().map(|problem| format!("{} {}", problem.field, problem.message)).collect();
-                format!("{}.", all.join("; "))
+            Self::InvalidFields { first, number } => {
+                let named: Vec<_> =
+                    first.iter().map(|problem| format!("{} {}", problem.field, problem.message)).collect();
+                let more =
+                    if *number > first.len() { format!("; and {} more", number - first.len()) } else { String::new() };
+                format!("{}{more}.", named.join("; "))
             }
             Self::Unauthorized => "Send a good key with Authorization: Bearer pt_….".to_owned(),
             Self::Forbidden => "Keys of another role may do this.".to_owned(),
@@ -232,7 +264,9 @@ impl Problem {
                     .to_owned()
             }
             Self::TooLarge(limit) => format!("At most {limit} bytes are read."),
-            Self::NotJson => "Send it with Content-Type: application/json.".to_owned(),
+            Self::NotJson => {
+                "Send it with Content-Type: application/json, in UTF-8 and without a Content-Encoding.".to_owned()
+            }
             Self::KeyUsedForOtherContent => "Send the same content again, or use a new Idempotency-Key.".to_owned(),
             Self::Unavailable => {
                 // A call that we gave up on may have taken effect.
@@ -254,8 +288,13 @@ impl Problem {
             request_id: request_id.as_str(),
             errors: match self {
                 Self::InvalidParameter(problem) => std::slice::from_ref(problem),
-                Self::InvalidFields(problems) => problems,
+                Self::InvalidFields { first, .. } => first,
                 _ => &[],
+            },
+            error_count: match self {
+                Self::InvalidParameter(_) => Some(1),
+                Self::InvalidFields { number, .. } => Some(*number),
+                _ => None,
             },
             invoice_id: match self {
                 Self::InvoiceDiffers(id) => Some(*id),

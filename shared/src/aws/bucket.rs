@@ -1,17 +1,12 @@
 //! The private bucket that keeps the PDFs.
 
-use std::time::Duration;
-
 use async_trait::async_trait;
 use aws_sdk_s3::Client;
 use aws_sdk_s3::presigning::PresigningConfig;
 
 use super::failure::port_error;
-use crate::domain::StoredPdf;
+use crate::domain::{STORE_LINK_LIFETIME, StoredPdf};
 use crate::ports::{Disposition, LinkToPdf, PortError, StorePdf};
-
-/// Long enough to follow a redirect, short enough to be of no use to whom it leaks.
-const LINK_LIFETIME: Duration = Duration::from_mins(5);
 
 /// One bucket.
 #[derive(Clone, Debug)]
@@ -52,7 +47,7 @@ impl LinkToPdf for InvoiceBucket {
             Disposition::Attachment => "attachment",
         };
         let expires =
-            PresigningConfig::expires_in(LINK_LIFETIME).map_err(|error| PortError::Broken(error.to_string()))?;
+            PresigningConfig::expires_in(STORE_LINK_LIFETIME).map_err(|error| PortError::Broken(error.to_string()))?;
         let request = self
             .client
             .get_object()

@@ -8,11 +8,8 @@ use aws_sdk_s3::operation::head_object::HeadObjectError;
 use aws_sdk_s3::presigning::PresigningConfig;
 
 use super::failure::port_error;
-use crate::domain::{ParcelId, PhotoSize, PhotoType, ProofOfDelivery, Timestamp, UPLOAD_LIFETIME};
+use crate::domain::{ParcelId, PhotoSize, PhotoType, ProofOfDelivery, STORE_LINK_LIFETIME, Timestamp, UPLOAD_LIFETIME};
 use crate::ports::{KeepProofs, PortError, SignedUpload};
-
-/// Long enough to follow a redirect, short enough to be of no use to whom it leaks.
-const LINK_LIFETIME: Duration = Duration::from_mins(5);
 
 /// One bucket.
 #[derive(Clone, Debug)]
@@ -93,7 +90,7 @@ impl KeepProofs for ProofBucket {
             .key(key(parcel))
             .response_content_type(photo_type.media_type())
             .response_content_disposition("inline")
-            .presigned(expires_in(LINK_LIFETIME)?)
+            .presigned(expires_in(STORE_LINK_LIFETIME)?)
             .await
             .map_err(|error| port_error(&error))?;
         Ok(request.uri().to_owned())

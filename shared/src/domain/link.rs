@@ -17,6 +17,10 @@ use super::InvoiceId;
 /// How long a link is good for after the mail that carries it.
 pub const LINK_LIFETIME: Duration = Duration::from_hours(24);
 
+/// So long the link to a stored file is good that its store has signed: enough to follow a redirect, and no more, since
+/// it outlives what the mailed link is good for, such as an address that was changed.
+pub const STORE_LINK_LIFETIME: Duration = Duration::from_mins(1);
+
 /// The secret half of a link. `Debug` hides it; comparison takes the same time wherever it differs.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(transparent)]

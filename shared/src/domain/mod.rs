@@ -41,7 +41,7 @@ pub use invoice::{
     InvoiceStatus, Line, MAX_LINES, MAX_QUANTITY, ProviderMessageId, Seller, StoredPdf, TaxSummary, Totals,
 };
 pub use lease::{Lease, LeaseHolder};
-pub use link::{InvalidLinkToken, LINK_LIFETIME, LinkSecret, LinkToken};
+pub use link::{InvalidLinkToken, LINK_LIFETIME, LinkSecret, LinkToken, STORE_LINK_LIFETIME};
 pub use mail_rate::{InvalidMailRate, MailRate, WorkerPace};
 pub use mailing::{
     AddressCorrection, AddressHash, Consequence, Delivery, DeliveryReport, LetterId, MAX_FORMER, MailNews, MailReport,

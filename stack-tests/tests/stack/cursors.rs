@@ -82,7 +82,7 @@ async fn a_forged_cursor_of_a_search_tells_nothing_about_anothers_parcel() {
 #[tokio::test]
 async fn a_cursor_at_no_place_of_its_list_is_refused_by_every_list() {
     let stack = Stack::running().await;
-    let webhook = json!({"url": "https://example.com/", "eventTypes": ["ParcelDelivered"],
+    let webhook = json!({"url": "https://example.com/", "eventTypes": ["ParcelCreated"],
         "contactEmail": own_address("cursor")});
     let registered = stack.post("/api/webhooks").json(&webhook).send().await.unwrap();
     assert_eq!(registered.status(), 201);

@@ -10,9 +10,11 @@ use stack_tests::{MovedClock, Stack, context, own_address};
 
 /// An event of an HTTP API, payload version 2.0.
 fn event(method: &str, path: &str) -> Value {
+    // What writes has a route with a name.
+    let route = if method == "POST" { format!("{method} {path}") } else { "$default".to_owned() };
     json!({
         "version": "2.0",
-        "routeKey": "$default",
+        "routeKey": route,
         "rawPath": path,
         "rawQueryString": "",
         "headers": {
@@ -27,7 +29,7 @@ fn event(method: &str, path: &str) -> Value {
             "domainPrefix": "abc",
             "http": {"method": method, "path": path, "protocol": "HTTP/1.1", "sourceIp": "192.0.2.1", "userAgent": "curl"},
             "requestId": "request-1",
-            "routeKey": "$default",
+            "routeKey": route,
             "stage": "$default",
             "time": "29/Nov/2026:00:00:00 +0000",
             "timeEpoch": 1_790_000_000_000_u64

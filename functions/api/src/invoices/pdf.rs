@@ -23,7 +23,7 @@ use crate::signed_link::{self, LinkOut};
     responses(
         (status = 200, description = "The link, for `Accept: application/json`", body = LinkOut),
         (status = 302, description = "To the PDF", headers(
-            ("Location" = String, description = "A link good for five minutes"),
+            ("Location" = String, description = "A link good for a minute"),
         )),
         (status = 404, description = "`not-found`: no such invoice, another's, or no PDF yet"),
     )

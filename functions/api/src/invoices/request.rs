@@ -208,7 +208,7 @@ mod tests {
 
     fn problems_of(body: Value) -> Vec<String> {
         match Wanted::parse(Some(body)) {
-            Err(Problem::InvalidFields(problems)) => problems.into_iter().map(|problem| problem.field).collect(),
+            Err(Problem::InvalidFields { first, .. }) => first.into_iter().map(|problem| problem.field).collect(),
             Err(other) => panic!("{other:?}"),
             Ok(_) => vec![],
         }

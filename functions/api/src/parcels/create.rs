@@ -112,7 +112,7 @@ impl NewParcel {
             ("upload" = (operation_id = "uploadProof", parameters(("id" = "$response.body#/id")))),
             ("proof" = (operation_id = "getProof", parameters(("id" = "$response.body#/id")))),
         )),
-        (status = 422, description = "`invalid-fields`: fields of the body are wrong, all of them named; \
+        (status = 422, description = "`invalid-fields`: fields of the body are wrong, the first fifty named; \
                                       `idempotency-key-reused`: the key came with other content before"),
     )
 )]

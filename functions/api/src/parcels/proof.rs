@@ -19,7 +19,7 @@ use crate::signed_link::{self, LinkOut};
     responses(
         (status = 200, description = "The link, for `Accept: application/json`", body = LinkOut),
         (status = 302, description = "To the photograph", headers(
-            ("Location" = String, description = "A link good for five minutes"),
+            ("Location" = String, description = "A link good for a minute"),
         )),
         (status = 404, description = "`not-found`: no such parcel, another's, or no photograph yet"),
     )

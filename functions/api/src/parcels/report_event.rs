@@ -64,7 +64,7 @@ fn replayed(answer: String) -> Response {
         (status = 404, description = "`not-found`: no such parcel"),
         (status = 409, description = "`step-not-allowed`: a parcel does not go from where it is to there; \
                                       `timeline-full`: it has 200 lines"),
-        (status = 422, description = "`invalid-fields`: fields of the body are wrong, all of them named; \
+        (status = 422, description = "`invalid-fields`: fields of the body are wrong, the first fifty named; \
                                       `idempotency-key-reused`: the key came with other content before"),
     )
 )]

@@ -73,7 +73,8 @@ fn problem(refused: ReportRefused, report: &EventReport) -> Problem {
     match refused {
         ReportRefused::StepNotAllowed { from } => Problem::StepNotAllowed { current: from, wanted: report.status },
         ReportRefused::InTheFuture | ReportRefused::BeforeTheParcel => {
-            Problem::InvalidFields(vec![FieldProblem { field: "occurredAt".to_owned(), message: refused.to_string() }])
+            let occurred_at = FieldProblem::new("occurredAt", &refused.to_string());
+            Problem::InvalidFields { first: vec![occurred_at], number: 1 }
         }
         ReportRefused::TimelineFull => Problem::TimelineFull,
     }

@@ -106,7 +106,7 @@ mod tests {
             (json!({"contentType": "image/jpeg", "size": "1"}), &["size"]),
             (json!({"contentType": "image/jpeg", "size": 1, "key": "x"}), &["key"]),
         ] {
-            let Err(Problem::InvalidFields(problems)) = parse(body.clone()) else { panic!("{body}") };
+            let Err(Problem::InvalidFields { first: problems, .. }) = parse(body.clone()) else { panic!("{body}") };
             let named: Vec<_> = problems.iter().map(|problem| problem.field.as_str()).collect();
             assert_eq!(named, fields, "{body}");
         }

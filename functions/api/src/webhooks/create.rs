@@ -62,6 +62,11 @@ fn event_types(fields: &mut Fields, problems: &mut Problems) -> Option<BTreeSet<
         problems.add(name, "must not be empty");
         return None;
     }
+    let most = DomainEventType::ALL.len();
+    if values.len() > most {
+        problems.add(name, format!("must be at most {most}"));
+        return None;
+    }
     let mut types = BTreeSet::new();
     let mut all_good = true;
     for (index, value) in values.iter().enumerate() {
@@ -109,7 +114,7 @@ fn event_types(fields: &mut Fields, problems: &mut Problems) -> Option<BTreeSet<
         (status = 404, description = "`not-found`: an owner whom the caller may not know of, or a webhook that this \
                                       key registered and that is deleted"),
         (status = 409, description = "`too-many-webhooks`: the merchant has ten"),
-        (status = 422, description = "`invalid-fields`: fields of the body are wrong, all of them named; \
+        (status = 422, description = "`invalid-fields`: fields of the body are wrong, the first fifty named; \
                                       `idempotency-key-reused`: the key came with other content before"),
     )
 )]
