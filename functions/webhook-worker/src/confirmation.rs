@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use parceltrack::domain::{ConfirmationTicket, ContactId, ContactToken, LinkSecret, Timestamp, Webhook};
-use parceltrack::ports::{MailError, NoticeRight, PortError};
+use parceltrack::ports::{MailError, PortError};
 use tokio::time::timeout;
 use uuid::Uuid;
 
@@ -44,13 +44,15 @@ impl WebhookWorker {
         {
             return Ok(false);
         }
-        if self.bounds.notice_turn(self.rules.notice_interval, self.clock.now()).await? != NoticeRight::Granted {
-            return Ok(true);
-        }
         let secret = LinkSecret(Uuid::new_v4());
         if !self.confirmations.count_confirmation(&webhook, secret, now).await? {
             tracing::info!(event = "confirmation_over_the_bounds");
             return Ok(false);
+        }
+        // Last, so that what is over the bounds takes no turn from others.
+        if !self.has_turn().await? {
+            self.confirmations.not_sent(&webhook, secret, now).await?;
+            return Ok(true);
         }
         self.ask_by_mail(&webhook, secret, now).await
     }

@@ -13,6 +13,9 @@ use crate::work::WebhookWorker;
 /// How long the mail provider may take.
 pub(crate) const MAIL_TIMEOUT: Duration = Duration::from_secs(3);
 
+/// How long the answer may take that gives the right to a mail.
+const TURN_TIMEOUT: Duration = Duration::from_millis(500);
+
 /// When the merchant is to be told again, if nothing came of it. Longer than a worker lives.
 const NEXT_NOTICE: Duration = Duration::from_mins(1);
 
@@ -57,6 +60,12 @@ impl WebhookWorker {
         Ok(true)
     }
 
+    /// The right to send one mail now. One that comes late is not used, since the next may be given soon after it.
+    pub(crate) async fn has_turn(&self) -> Result<bool, PortError> {
+        let turn = self.bounds.notice_turn(self.rules.notice_interval, self.clock.now());
+        Ok(timeout(TURN_TIMEOUT, turn).await.unwrap_or(Ok(NoticeRight::NotYet))? == NoticeRight::Granted)
+    }
+
     /// Sends the notice, within the bounds that there are for it; `None` if it is to be tried again.
     async fn tell(
         &self,
@@ -78,7 +87,7 @@ impl WebhookWorker {
             NoticeRight::TooMany => return Ok(Some(NoticeEnd::TooMany)),
         }
         // Last, so that a right that was given is used at once.
-        if self.bounds.notice_turn(self.rules.notice_interval, self.clock.now()).await? != NoticeRight::Granted {
+        if !self.has_turn().await? {
             return Ok(None);
         }
         let notice = notice::compose(webhook, at, reason);
