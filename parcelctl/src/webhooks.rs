@@ -13,6 +13,7 @@ use parceltrack::domain::{
 use parceltrack::ports::{
     ChangeWebhooks as _, Clock as _, CreateWebhooks as _, ListWebhookDeliveries as _, ReadWebhooks as _,
     RecordWebhookDeliveries as _, RetryWebhookDeliveries as _, SendResendWish as _, SendWebhookTicket as _, StepTaken,
+    WebhookCreation,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -80,12 +81,11 @@ async fn create(desk: &WebhookDesk, owner: OwnerId, new: NewWebhook, json: bool)
     if !desk.addresses.admits_url(&new.url) {
         bail!("the URL must be https, with a host of the public internet");
     }
-    if desk.webhooks.webhooks_of(&owner).await?.len() >= MAX_WEBHOOKS {
-        bail!("{owner} has {MAX_WEBHOOKS} webhooks; delete one first");
-    }
     let now = SystemClock.now();
     let webhook = Webhook::registered(new, WebhookId(Uuid::new_v4()), owner, random_secret(), now);
-    desk.webhooks.create(&webhook, None, now).await?;
+    if desk.webhooks.create(&webhook, None, now).await? == WebhookCreation::TooMany {
+        bail!("{} has {MAX_WEBHOOKS} webhooks; delete one first", webhook.owner);
+    }
     reveal(&webhook, now, json)
 }
 

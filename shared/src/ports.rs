@@ -3,6 +3,7 @@
 //! Errors say what to do about them, not where they came from.
 
 mod api_keys;
+mod contacts;
 mod dead_letters;
 mod delivery;
 mod domain_events;
@@ -18,6 +19,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 pub use api_keys::{ManageApiKeys, ReadApiKeys, Revocation};
+pub use contacts::{AskForConfirmation, BoundConfirmations, ConfirmContacts, ReadContacts};
 pub use dead_letters::{BuriedTicket, NoteDrops, ReaddressInvoices, ReopenInvoices, TakeDeadLetters};
 pub use delivery::{AddSuppression, ReadSuppressions, RecordDelivery, RemoveSuppression};
 pub use domain_events::{EVENTS_AT_ONCE, PublishEvents};
@@ -38,8 +40,8 @@ pub use webhook_deliveries::{
     SendWebhookTickets, WorkOnWebhookDeliveries,
 };
 pub use webhooks::{
-    AfterCall, CallSlot, ChangeWebhooks, CreateWebhooks, Notice, ReadWebhooks, SendNotice, SlotWish, WebhookCreation,
-    WorkOnWebhooks,
+    AfterCall, BoundNotices, CallSlot, ChangeWebhooks, CreateWebhooks, Notice, NoticeRight, ReadWebhooks, SendNotice,
+    SlotWish, WebhookCreation, WorkOnWebhooks,
 };
 
 use crate::domain::{

@@ -65,9 +65,10 @@ where
     required(name)?.parse().map_err(|error: T::Err| InvalidSetting::Wrong { name, problem: error.to_string() })
 }
 
-/// What the provider allows and how many workers share it, from `MAILS_PER_SECOND` and `WORKER_CONCURRENCY`.
+/// What the provider allows and how many workers share it beside notices, from `MAILS_PER_SECOND` and `WORKER_CONCURRENCY`.
 pub fn mail_rate() -> Result<MailRate, InvalidSetting> {
     MailRate::new(parsed("MAILS_PER_SECOND")?, parsed("WORKER_CONCURRENCY")?)
+        .map(MailRate::beside_notices)
         .map_err(|error| InvalidSetting::Wrong { name: "MAILS_PER_SECOND", problem: error.to_string() })
 }
 

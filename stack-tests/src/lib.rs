@@ -303,15 +303,19 @@ impl Stack {
     fn api_webhooks(&self) -> Webhooks {
         let (webhooks, deliveries) = (Arc::new(self.webhooks()), Arc::new(self.webhook_deliveries()));
         let queue = |output| self.addresses.output(output).unwrap().to_owned();
+        let tickets = Arc::new(WebhookTicketQueue::new(self.clients.sqs(), queue("WebhookTicketsQueueUrl")));
         Webhooks {
             create: webhooks.clone(),
             read: webhooks.clone(),
-            change: webhooks,
+            change: webhooks.clone(),
+            contacts: webhooks.clone(),
+            confirm: webhooks,
             deliveries: deliveries.clone(),
             list: deliveries.clone(),
             record: deliveries.clone(),
             retry: deliveries,
-            tickets: Arc::new(WebhookTicketQueue::new(self.clients.sqs(), queue("WebhookTicketsQueueUrl"))),
+            tickets: tickets.clone(),
+            ask: tickets,
             wishes: Arc::new(WebhookEventQueue::new(self.clients.sqs(), queue("WebhookEventsQueueUrl"))),
             addresses: "127.0.0.1".parse().unwrap(),
         }

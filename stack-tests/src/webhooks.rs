@@ -169,6 +169,31 @@ impl<'a> Merchant<'a> {
         self.ask(Method::POST, "/api/webhooks", Some(body), 201).await
     }
 
+    /// Waits for the mail that asks this contact, opens its link, which confirms nothing, and presses the button there.
+    pub async fn confirm_contact(&self, email: &str) {
+        let inbox = self.stack.addresses.inbox();
+        let end = tokio::time::Instant::now() + PATIENCE;
+        let mail = loop {
+            let mails = inbox.mails().await.unwrap();
+            if let Some(mail) = mails.iter().find(|mail| mail.to.iter().any(|to| to.contains(email))) {
+                break inbox.mail(mail.id).await.unwrap();
+            }
+            assert!(tokio::time::Instant::now() < end, "nobody asked {email}");
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        };
+        let link = mail.text.split_whitespace().find(|word| word.contains("/c/")).unwrap();
+        let path = &link[link.find("/c/").unwrap()..];
+        let get = self.stack.request(Method::GET, path, None).send().await.unwrap();
+        assert_eq!(get.status(), 200);
+        let page = get.text().await.unwrap();
+        assert!(page.contains("<form method=\"post\">"), "{page}");
+        let again = self.stack.request(Method::GET, path, None).send().await.unwrap().text().await.unwrap();
+        assert_eq!(again, page, "opening it has confirmed nothing");
+        let answer = self.stack.request(Method::POST, path, None).send().await.unwrap();
+        assert_eq!(answer.status(), 200);
+        assert!(answer.text().await.unwrap().contains("Thank you"));
+    }
+
     /// The deliveries of a webhook, newest first.
     pub async fn deliveries(&self, webhook: &Value) -> Vec<Value> {
         let path = format!("/api/webhooks/{}/deliveries?limit=100", webhook["id"].as_str().unwrap());

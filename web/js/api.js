@@ -88,6 +88,7 @@ export function connect(base, holder) {
     rotateSecret: (id, owner) => call("POST", of(`/api/webhooks/${part(id)}/rotate-secret`, owner)),
     enableWebhook: (id, owner) => call("POST", of(`/api/webhooks/${part(id)}/enable`, owner)),
     testWebhook: (id, owner) => call("POST", of(`/api/webhooks/${part(id)}/test`, owner)),
+    sendConfirmation: (id, owner) => call("POST", of(`/api/webhooks/${part(id)}/confirmation`, owner)),
     deliveries: (id, query, signal) => list("deliveries", `/api/webhooks/${part(id)}/deliveries`, query, signal),
     resendDelivery: (id, delivery, owner) => call("POST", of(`/api/webhooks/${part(id)}/deliveries/${part(delivery)}/resend`, owner)),
     resendSince: (id, wish, owner) => call("POST", of(`/api/webhooks/${part(id)}/resend`, owner), { body: wish }),

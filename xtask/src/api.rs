@@ -133,6 +133,22 @@ impl Api {
         parsed(timed(call.json(&body), StatusCode::CREATED).await?).await
     }
 
+    /// Registers webhooks of a merchant without parcels, each with another contact, who is asked by mail; their addresses.
+    pub(crate) async fn name_contacts(&self, number: usize) -> Result<Vec<String>> {
+        let mut contacts = Vec::with_capacity(number);
+        for _ in 0..number {
+            let contact = format!("contact-{:016x}@example.com", fastrand::u64(..));
+            let body = json!({
+                "url": "https://shop.example.com/webhooks",
+                "eventTypes": ["ParcelCreated"],
+                "contactEmail": contact,
+            });
+            timed(self.post("/api/webhooks?owner=without-parcels").json(&body), StatusCode::CREATED).await?;
+            contacts.push(contact);
+        }
+        Ok(contacts)
+    }
+
     pub(crate) async fn request_invoice(&self, parcel: &str) -> Result<Timed<AcceptedInvoice>> {
         let call = self.post(&format!("/api/parcels/{parcel}/invoice"));
         parsed(timed(call, StatusCode::ACCEPTED).await?).await

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use parceltrack::domain::{AddressRule, Billing, TrackingNumber};
 use parceltrack::ports::{
-    ChangeWebhooks, Clock, CreateInvoices, CreateParcels, CreateWebhooks, DrawTrackingNumber, ExpectProofs, KeepProofs,
-    LinkToPdf, ListFailedInvoices, ListWebhookDeliveries, ReadAnswers, ReadInvoices, ReadParcels, ReadSuppressions,
-    ReadWebhookDeliveries, ReadWebhooks, ReaddressInvoices, RecordEvents, RecordWebhookDeliveries, ReopenInvoices,
-    RetryWebhookDeliveries, SendResendWish, SendTicket, SendWebhookTicket, ShowParcels,
+    AskForConfirmation, ChangeWebhooks, Clock, ConfirmContacts, CreateInvoices, CreateParcels, CreateWebhooks,
+    DrawTrackingNumber, ExpectProofs, KeepProofs, LinkToPdf, ListFailedInvoices, ListWebhookDeliveries, ReadAnswers,
+    ReadContacts, ReadInvoices, ReadParcels, ReadSuppressions, ReadWebhookDeliveries, ReadWebhooks, ReaddressInvoices,
+    RecordEvents, RecordWebhookDeliveries, ReopenInvoices, RetryWebhookDeliveries, SendResendWish, SendTicket,
+    SendWebhookTicket, ShowParcels,
 };
 use uuid::Uuid;
 
@@ -82,6 +83,12 @@ pub struct Webhooks {
     pub tickets: Arc<dyn SendWebhookTicket>,
     /// Passes on what is wished to be sent again.
     pub wishes: Arc<dyn SendResendWish>,
+    /// Knows who has confirmed to be a contact.
+    pub contacts: Arc<dyn ReadContacts>,
+    /// Takes their yes.
+    pub confirm: Arc<dyn ConfirmContacts>,
+    /// Has them asked.
+    pub ask: Arc<dyn AskForConfirmation>,
     /// Which addresses endpoints may have.
     pub addresses: AddressRule,
 }

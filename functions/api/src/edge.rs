@@ -73,7 +73,7 @@ pub fn router(app: App, allowed_origins: &[HeaderValue]) -> Router {
 }
 
 /// Every path there is, with its methods. The document of the API has the same ones.
-pub(crate) fn routes() -> [(&'static str, MethodRouter<App>); 28] {
+pub(crate) fn routes() -> [(&'static str, MethodRouter<App>); 30] {
     [
         ("/health", get(health::health)),
         ("/api/parcels", post(parcels::create).get(parcels::list)),
@@ -96,11 +96,13 @@ pub(crate) fn routes() -> [(&'static str, MethodRouter<App>); 28] {
         ("/api/webhooks/{id}/rotate-secret", post(webhooks::rotate_secret)),
         ("/api/webhooks/{id}/enable", post(webhooks::enable)),
         ("/api/webhooks/{id}/test", post(webhooks::test)),
+        ("/api/webhooks/{id}/confirmation", post(webhooks::send_confirmation)),
         ("/api/webhooks/{id}/resend", post(webhooks::resend_since)),
         ("/api/webhooks/{id}/deliveries", get(webhooks::list_deliveries)),
         ("/api/webhooks/{id}/deliveries/{deliveryId}", get(webhooks::get_delivery)),
         ("/api/webhooks/{id}/deliveries/{deliveryId}/resend", post(webhooks::resend)),
         ("/i/{token}", get(links::open)),
+        ("/c/{token}", get(webhooks::open_confirmation).post(webhooks::confirm)),
         ("/openapi.json", get(docs::openapi)),
         ("/docs", get(docs::page)),
     ]

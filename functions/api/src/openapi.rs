@@ -42,7 +42,8 @@ const API_KEY: &str = "apiKey";
         invoices::resend::resend, invoices::email::set_email, invoices::pdf::pdf, links::open,
         me::get, queue::get, queue::history::history,
         webhooks::create::create, webhooks::manage::list, webhooks::manage::get, webhooks::manage::delete,
-        webhooks::manage::rotate_secret, webhooks::manage::enable, webhooks::test::test, webhooks::resend::resend_since,
+        webhooks::contact::send_confirmation, webhooks::contact::open_confirmation,
+        webhooks::contact::confirm, webhooks::manage::rotate_secret, webhooks::manage::enable, webhooks::test::test, webhooks::resend::resend_since,
         webhooks::deliveries::list_deliveries, webhooks::deliveries::get_delivery, webhooks::resend::resend,
         health::health, docs::openapi, docs::page
     ),
@@ -183,7 +184,15 @@ mod tests {
         }
         assert_eq!(
             public.into_iter().collect::<Vec<_>>(),
-            ["get /api/track/{trackingNumber}", "get /docs", "get /health", "get /i/{token}", "get /openapi.json"]
+            [
+                "get /api/track/{trackingNumber}",
+                "get /c/{token}",
+                "get /docs",
+                "get /health",
+                "get /i/{token}",
+                "get /openapi.json",
+                "post /c/{token}",
+            ]
         );
     }
 }

@@ -38,15 +38,19 @@ impl App {
         let webhooks = WebhookTable::new(clients.dynamodb(), settings.webhooks_table, settings.idempotency_table);
         let webhooks = Arc::new(webhooks);
         let deliveries = Arc::new(WebhookDeliveryTable::new(clients.dynamodb(), settings.webhook_deliveries_table));
+        let tickets_of_webhooks = Arc::new(WebhookTicketQueue::new(clients.sqs(), settings.webhook_tickets_queue_url));
         let webhooks = Webhooks {
             create: webhooks.clone(),
             read: webhooks.clone(),
-            change: webhooks,
+            change: webhooks.clone(),
+            contacts: webhooks.clone(),
+            confirm: webhooks,
             deliveries: deliveries.clone(),
             list: deliveries.clone(),
             record: deliveries.clone(),
             retry: deliveries,
-            tickets: Arc::new(WebhookTicketQueue::new(clients.sqs(), settings.webhook_tickets_queue_url)),
+            tickets: tickets_of_webhooks.clone(),
+            ask: tickets_of_webhooks,
             wishes: Arc::new(WebhookEventQueue::new(clients.sqs(), settings.webhook_events_queue_url)),
             addresses: settings.webhook_addresses,
         };

@@ -8,7 +8,7 @@ use aws_lambda_events::event::sqs::{SqsBatchResponse, SqsEvent, SqsMessage};
 use futures::FutureExt as _;
 use futures::future::join_all;
 use lambda_runtime::{Context, Error};
-use parceltrack::domain::{WebhookKey, WebhookTicket};
+use parceltrack::domain::{ConfirmationTicket, WebhookKey, WebhookTicket};
 use tokio::time::{Instant, timeout_at};
 use tracing::Instrument as _;
 
@@ -34,18 +34,23 @@ pub async fn handle(worker: &WebhookWorker, event: SqsEvent, context: &Context) 
     let left = context.deadline().duration_since(SystemTime::now()).unwrap_or_default();
     let end = Instant::now() + left.saturating_sub(TIME_TO_ANSWER);
     let mut lanes: HashMap<WebhookKey, Vec<(WebhookTicket, SqsMessage)>> = HashMap::new();
-    let mut unreadable = Vec::new();
+    let (mut confirmations, mut unreadable) = (Vec::new(), Vec::new());
     for message in event.records {
         match WebhookTicket::parse(message.body.as_deref().unwrap_or_default()) {
             Ok(ticket) => lanes.entry(ticket.webhook.clone()).or_default().push((ticket, message)),
-            Err(error) => unreadable.push((error.to_string(), message)),
+            Err(error) => match ConfirmationTicket::parse(message.body.as_deref().unwrap_or_default()) {
+                Ok(ticket) => confirmations.push((ticket, message)),
+                Err(_) => unreadable.push((error.to_string(), message)),
+            },
         }
     }
-    let (lanes, unreadable) = tokio::join!(
+    let (lanes, confirmations, unreadable) = tokio::join!(
         join_all(lanes.into_iter().map(|(webhook, tickets)| lane(worker, webhook, tickets, end))),
+        join_all(confirmations.into_iter().map(|(ticket, message)| confirm(worker, ticket, message, end))),
         join_all(unreadable.into_iter().map(|(reason, message)| unread(worker, reason, message))),
     );
-    let failed: Vec<String> = lanes.into_iter().flatten().chain(unreadable.into_iter().flatten()).collect();
+    let alone = confirmations.into_iter().chain(unreadable).flatten();
+    let failed: Vec<String> = lanes.into_iter().flatten().chain(alone).collect();
     // The queue knows its messages by id alone. Without one, only the whole batch can be reported.
     if failed.iter().any(String::is_empty) {
         return Err("a record without a messageId failed".into());
@@ -100,6 +105,21 @@ async fn one(worker: &WebhookWorker, ticket: &WebhookTicket, message: &SqsMessag
         }
         // The lease runs out, and then it is due.
         Err(_) => Verdict::Acknowledge,
+    }
+}
+
+/// A contact that is to be asked; the message's id if it must come back.
+async fn confirm(
+    worker: &WebhookWorker,
+    ticket: ConfirmationTicket,
+    message: SqsMessage,
+    end: Instant,
+) -> Option<String> {
+    let span = tracing::info_span!("confirmation", webhook = %ticket.confirm.webhook_id);
+    let work = AssertUnwindSafe(worker.confirm(&ticket)).catch_unwind().instrument(span);
+    match timeout_at(end, work).await {
+        Ok(Ok(Verdict::Acknowledge)) => None,
+        _ => Some(message.message_id.unwrap_or_default()),
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod batch;
 mod call;
+mod confirmation;
 mod notice;
 mod resolve;
 mod settings;

@@ -47,7 +47,11 @@ async fn run() -> Result<(), lambda_runtime::Error> {
     let queue = Arc::new(WebhookTicketQueue::new(clients.sqs(), settings.webhook_tickets_queue_url));
     let worker = Arc::new(WebhookWorker {
         webhooks: webhooks.clone(),
-        health: webhooks,
+        health: webhooks.clone(),
+        bounds: webhooks.clone(),
+        contacts: webhooks.clone(),
+        confirmations: webhooks,
+        ask: queue.clone(),
         deliveries: deliveries.clone(),
         work: deliveries,
         endpoints: Arc::new(Endpoints::new(Arc::new(SystemResolver), settings.addresses)?),

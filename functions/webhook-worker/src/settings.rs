@@ -4,15 +4,21 @@ use std::time::Duration;
 
 use parceltrack::domain::AddressRule;
 use parceltrack::mime::Sender;
-use parceltrack::settings::{InvalidSetting, MailProvider, mail_provider, parsed, required, sender, webhook_addresses};
+use parceltrack::settings::{
+    InvalidSetting, MailProvider, mail_provider, mail_rate, parsed, required, sender, webhook_addresses,
+};
 
 /// The numbers that the worker keeps to. They stand in template.yaml.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// How long a claim holds; shorter than the queue's visibility, longer than the function's time limit.
     pub lease: Duration,
     /// After how many receives the queue gives a ticket up.
     pub max_receives: u32,
+    /// From one mail to a merchant to the next, of all workers.
+    pub notice_interval: Duration,
+    /// What the mailed link begins with.
+    pub public_url: String,
 }
 
 /// The worker's settings, from the environment variables of the same names in capitals.
@@ -56,7 +62,12 @@ impl Settings {
             mail_provider: mail_provider()?,
             sender: sender()?,
             addresses: webhook_addresses()?,
-            rules: Rules { lease, max_receives: parsed("MAX_RECEIVE_COUNT")? },
+            rules: Rules {
+                lease,
+                max_receives: parsed("MAX_RECEIVE_COUNT")?,
+                notice_interval: mail_rate()?.notice_interval(),
+                public_url: required("PUBLIC_URL")?.trim_end_matches('/').to_owned(),
+            },
         })
     }
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use parceltrack::domain::{Timestamp, Webhook, WebhookDelivery, WebhookState};
-use parceltrack::ports::{MailError, PortError, StepTaken};
+use parceltrack::domain::{ContactId, NoticeEnd, SwitchOffReason, Timestamp, Webhook, WebhookDelivery, WebhookState};
+use parceltrack::ports::{MailError, NoticeRight, PortError, StepTaken};
 use tokio::time::timeout;
 
 use crate::batch::Verdict;
@@ -11,7 +11,10 @@ use crate::notice;
 use crate::work::WebhookWorker;
 
 /// How long the mail provider may take.
-const MAIL_TIMEOUT: Duration = Duration::from_secs(3);
+pub(crate) const MAIL_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// How long the answer may take that gives the right to a mail.
+const TURN_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// When the merchant is to be told again, if nothing came of it. Longer than a worker lives.
 const NEXT_NOTICE: Duration = Duration::from_mins(1);
@@ -45,19 +48,54 @@ impl WebhookWorker {
         if self.health.claim_notice(&key, now + NEXT_NOTICE, now).await? == StepTaken::OvertakenByAnother {
             return Ok(false);
         }
-        if self.suppressions.suppression(&webhook.contact).await?.is_none() {
-            let notice = notice::compose(webhook, at, reason);
-            match timeout(MAIL_TIMEOUT, self.notices.tell(&notice)).await {
-                Ok(Ok(())) => tracing::info!(event = "merchant_told"),
-                // It may be out. A second one would say the same; none would be worse.
-                Ok(Err(MailError::PutOff(_) | MailError::Unavailable(_) | MailError::AnswerLost(_))) | Err(_) => {
-                    tracing::warn!(event = "merchant_not_told_yet");
-                    return Ok(false);
-                }
-                Ok(Err(MailError::Rejected(_))) => tracing::error!(event = "merchant_cannot_be_told"),
+        let end = match self.tell(webhook, at, reason, now).await? {
+            Some(end) => end,
+            None => {
+                tracing::info!(event = "merchant_not_told_yet");
+                return Ok(false);
             }
-        }
-        self.health.notice_done(&key).await?;
+        };
+        tracing::info!(event = "notice_ended", ?end);
+        self.health.notice_done(&key, end).await?;
         Ok(true)
+    }
+
+    /// The right to send one mail now. One that comes late is not used, since the next may be given soon after it.
+    pub(crate) async fn has_turn(&self) -> Result<bool, PortError> {
+        let turn = self.bounds.notice_turn(self.rules.notice_interval, self.clock.now());
+        Ok(timeout(TURN_TIMEOUT, turn).await.unwrap_or(Ok(NoticeRight::NotYet))? == NoticeRight::Granted)
+    }
+
+    /// Sends the notice, within the bounds that there are for it; `None` if it is to be tried again.
+    async fn tell(
+        &self,
+        webhook: &Webhook,
+        at: Timestamp,
+        reason: SwitchOffReason,
+        now: Timestamp,
+    ) -> Result<Option<NoticeEnd>, PortError> {
+        if self.suppressions.suppression(&webhook.contact).await?.is_some() {
+            return Ok(Some(NoticeEnd::Suppressed));
+        }
+        let contact = self.contacts.contact(ContactId::of(&webhook.owner, &webhook.contact)).await?;
+        if contact.confirmed_at.is_none() {
+            return Ok(Some(NoticeEnd::NotConfirmed));
+        }
+        match self.bounds.count_notice(webhook, at, now).await? {
+            NoticeRight::Granted => {}
+            NoticeRight::NotYet => return Ok(None),
+            NoticeRight::TooMany => return Ok(Some(NoticeEnd::TooMany)),
+        }
+        // Last, so that a right that was given is used at once.
+        if !self.has_turn().await? {
+            return Ok(None);
+        }
+        let notice = notice::compose(webhook, at, reason);
+        Ok(match timeout(MAIL_TIMEOUT, self.notices.tell(&notice)).await {
+            Ok(Ok(())) => Some(NoticeEnd::Sent),
+            Ok(Err(MailError::Rejected(_))) => Some(NoticeEnd::Refused),
+            // It may be out. A second one would say the same; none would be worse.
+            Ok(Err(MailError::PutOff(_) | MailError::Unavailable(_) | MailError::AnswerLost(_))) | Err(_) => None,
+        })
     }
 }

@@ -12,9 +12,9 @@ use parceltrack::domain::{
     next_delivery_step, retry_delay, webhook_retry_wait,
 };
 use parceltrack::ports::{
-    AfterCall, BuryWebhookMessage, CallSlot, Clock, DeliveryOutcome, Held, PortError, PostponeWebhookTicket,
-    ReadSuppressions, ReadWebhookDeliveries, ReadWebhooks, SendNotice, SendWebhookTicket, SlotWish, StepTaken,
-    WorkOnWebhookDeliveries, WorkOnWebhooks,
+    AfterCall, AskForConfirmation, BoundConfirmations, BoundNotices, BuryWebhookMessage, CallSlot, Clock,
+    DeliveryOutcome, Held, PortError, PostponeWebhookTicket, ReadContacts, ReadSuppressions, ReadWebhookDeliveries,
+    ReadWebhooks, SendNotice, SendWebhookTicket, SlotWish, StepTaken, WorkOnWebhookDeliveries, WorkOnWebhooks,
 };
 use parceltrack::telemetry::{self, Metric, WebhookFailure};
 use tokio::time::Instant;
@@ -86,6 +86,14 @@ pub struct WebhookWorker {
     pub queue: Arc<dyn PostponeWebhookTicket>,
     /// Puts aside what nobody can read.
     pub dead_letters: Arc<dyn BuryWebhookMessage>,
+    /// Bounds how many mails they get, and how fast.
+    pub bounds: Arc<dyn BoundNotices>,
+    /// Knows who has confirmed to be a contact.
+    pub contacts: Arc<dyn ReadContacts>,
+    /// Bounds how often others are asked.
+    pub confirmations: Arc<dyn BoundConfirmations>,
+    /// Has them asked.
+    pub ask: Arc<dyn AskForConfirmation>,
     /// Tells merchants.
     pub notices: Arc<dyn SendNotice>,
     /// Knows who gets no mail any more.

@@ -6,13 +6,14 @@ use std::time::Duration;
 use api::Webhooks;
 use async_trait::async_trait;
 use parceltrack::domain::{
-    AddressRule, DeliveryId, OwnerId, ResendWish, Timestamp, Webhook, WebhookDelivery, WebhookDeliveryStatus,
-    WebhookId, WebhookKey, WebhookSecrets, WebhookTicket,
+    AddressRule, ConfirmationLink, ConfirmationTicket, Contact, ContactId, ContactToken, DeliveryId, OwnerId,
+    ResendWish, Timestamp, Webhook, WebhookDelivery, WebhookDeliveryStatus, WebhookId, WebhookKey, WebhookSecrets,
+    WebhookTicket,
 };
 use parceltrack::ports::{
-    ChangeWebhooks, CreateWebhooks, DeliveryPage, DeliveryPageEnd, IdempotencyClaim, ListWebhookDeliveries, PortError,
-    ReadWebhookDeliveries, ReadWebhooks, RecordWebhookDeliveries, RetryWebhookDeliveries, SendResendWish,
-    SendWebhookTicket, StepTaken, WebhookCreation,
+    AskForConfirmation, ChangeWebhooks, ConfirmContacts, CreateWebhooks, DeliveryPage, DeliveryPageEnd,
+    IdempotencyClaim, ListWebhookDeliveries, PortError, ReadContacts, ReadWebhookDeliveries, ReadWebhooks,
+    RecordWebhookDeliveries, RetryWebhookDeliveries, SendResendWish, SendWebhookTicket, StepTaken, WebhookCreation,
 };
 
 /// Has none and takes none.
@@ -30,7 +31,10 @@ pub(crate) fn none() -> Webhooks {
         record: nobody.clone(),
         retry: nobody.clone(),
         tickets: nobody.clone(),
-        wishes: nobody,
+        wishes: nobody.clone(),
+        contacts: nobody.clone(),
+        confirm: nobody.clone(),
+        ask: nobody,
         addresses: AddressRule::default(),
     }
 }
@@ -48,10 +52,6 @@ impl CreateWebhooks for NoWebhooks {
         _: Timestamp,
     ) -> Result<WebhookCreation, PortError> {
         away()
-    }
-
-    async fn made_before(&self, _: &IdempotencyClaim, _: Timestamp) -> Result<Option<WebhookCreation>, PortError> {
-        Ok(None)
     }
 }
 
@@ -124,6 +124,27 @@ impl RetryWebhookDeliveries for NoWebhooks {
 #[async_trait]
 impl SendWebhookTicket for NoWebhooks {
     async fn send(&self, _: &WebhookTicket, _: Duration) -> Result<(), PortError> {
+        away()
+    }
+}
+
+#[async_trait]
+impl ReadContacts for NoWebhooks {
+    async fn contact(&self, _: ContactId) -> Result<Contact, PortError> {
+        Ok(Contact::default())
+    }
+}
+
+#[async_trait]
+impl ConfirmContacts for NoWebhooks {
+    async fn confirm(&self, _: ContactToken, _: Timestamp) -> Result<ConfirmationLink, PortError> {
+        Ok(ConfirmationLink::Unknown)
+    }
+}
+
+#[async_trait]
+impl AskForConfirmation for NoWebhooks {
+    async fn ask_for(&self, _: &ConfirmationTicket, _: Duration) -> Result<(), PortError> {
         away()
     }
 }

@@ -8,10 +8,10 @@ use aws_sdk_sqs::types::SendMessageBatchRequestEntry;
 
 use super::dead_letters::DeadLetterQueue;
 use super::failure::port_error;
-use crate::domain::{ResendWish, WebhookTicket};
+use crate::domain::{ConfirmationTicket, ResendWish, WebhookTicket};
 use crate::ports::{
-    BuryWebhookMessage, DeadLetter as _, PortError, PostponeWebhookEvent, PostponeWebhookTicket, SendResendWish,
-    SendWebhookTicket, SendWebhookTickets,
+    AskForConfirmation, BuryWebhookMessage, DeadLetter as _, PortError, PostponeWebhookEvent, PostponeWebhookTicket,
+    SendResendWish, SendWebhookTicket, SendWebhookTickets,
 };
 
 /// Rounded up, as SQS counts.
@@ -56,6 +56,22 @@ impl SendWebhookTicket for WebhookTicketQueue {
             .queue_url(&self.url)
             .message_body(ticket.to_body())
             .message_group_id(ticket.webhook.webhook_id.to_string())
+            .delay_seconds(whole_seconds(delay))
+            .send()
+            .await
+            .map(|_| ())
+            .map_err(|error| port_error(&error))
+    }
+}
+
+#[async_trait]
+impl AskForConfirmation for WebhookTicketQueue {
+    async fn ask_for(&self, ticket: &ConfirmationTicket, delay: Duration) -> Result<(), PortError> {
+        self.client
+            .send_message()
+            .queue_url(&self.url)
+            .message_body(ticket.to_body())
+            .message_group_id(ticket.confirm.webhook_id.to_string())
             .delay_seconds(whole_seconds(delay))
             .send()
             .await

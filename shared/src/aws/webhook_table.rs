@@ -1,19 +1,23 @@
 //! Webhooks in DynamoDB, an owner's side by side.
 
+mod contacts;
 mod health;
+mod notices;
 mod rows;
 
 use async_trait::async_trait;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::operation::update_item::builders::UpdateItemFluentBuilder;
-use aws_sdk_dynamodb::types::{ReturnValue, ReturnValuesOnConditionCheckFailure};
+use aws_sdk_dynamodb::types::{
+    AttributeValue, ReturnValue, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
+};
 use serde::{Deserialize, Serialize};
 
 use super::failure::port_error;
 use super::row::{Row, attribute, from_row, number, text, to_row};
 use super::transaction::{Transaction, item, put_if_new, put_key_if_free, transact};
 use super::update::send;
-use crate::domain::{OwnerId, Timestamp, Webhook, WebhookId, WebhookKey, WebhookSecrets};
+use crate::domain::{MAX_WEBHOOKS, OwnerId, Timestamp, Webhook, WebhookId, WebhookKey, WebhookSecrets};
 use crate::ports::{
     ChangeWebhooks, CreateWebhooks, IdempotencyClaim, PortError, ReadWebhooks, StepTaken, WebhookCreation,
 };
@@ -77,7 +81,12 @@ impl KeyRow {
 
 /// The places of the writes in the transaction.
 const WEBHOOK: usize = 0;
-const KEY: usize = 1;
+const CREATIONS: usize = 1;
+const KEY: usize = 2;
+
+/// How often a creation counts anew because another one of the same owner was faster. Each time that one was made, so that
+/// more than ten are lost in a row only where as many are deleted.
+const COUNTS: u32 = 2 * MAX_WEBHOOKS as u32;
 
 #[async_trait]
 impl CreateWebhooks for WebhookTable {
@@ -88,36 +97,52 @@ impl CreateWebhooks for WebhookTable {
         now: Timestamp,
     ) -> Result<WebhookCreation, PortError> {
         let row = to_row(WebhookRow::from(webhook))?;
-        let mut items = Vec::with_capacity(2);
-        items.insert(WEBHOOK, item(put_if_new(&self.name, "webhookId").set_item(Some(row)))?);
-        if let Some(claim) = claim {
-            let record = to_row(KeyRow {
+        let record = claim.map(|claim| {
+            to_row(KeyRow {
                 idempotency_key: claim.key.clone(),
                 content_sha256: claim.content_sha256.clone(),
                 answer: webhook.id,
                 expires: claim.expires.seconds(),
-            })?;
-            items.insert(KEY, put_key_if_free(&self.idempotency_keys, record, now)?);
+            })
+        });
+        let record = record.transpose()?;
+        for _ in 0..COUNTS {
+            // First this, then the count: what is made after the first makes the write fail, what was made before is counted.
+            let creations = self.creations(&webhook.owner).await?;
+            if self.webhooks_of(&webhook.owner).await?.len() >= MAX_WEBHOOKS {
+                return self.made_before(claim, now).await;
+            }
+            let put = put_if_new(&self.name, "webhookId").set_item(Some(row.clone()));
+            let mut items = vec![item(put)?, self.one_more_creation(&webhook.owner, creations)?];
+            if let Some(record) = &record {
+                items.push(put_key_if_free(&self.idempotency_keys, record.clone(), now)?);
+            }
+            let failed = match transact(&self.client, items).await? {
+                Transaction::Written => return Ok(WebhookCreation::Created),
+                Transaction::Refused(failed) => failed,
+            };
+            // Its id was drawn by this very call: its own write, whose answer was lost and which the SDK tried again.
+            if failed.row(WEBHOOK).is_some() {
+                return Ok(WebhookCreation::Created);
+            }
+            match (failed.row(KEY), claim) {
+                (Some(row), Some(claim)) => return Ok(from_row::<KeyRow>(row)?.answer_to(claim)),
+                _ if failed.row(CREATIONS).is_some() => {}
+                _ => return Err(PortError::Broken("a transaction that failed by no condition".to_owned())),
+            }
         }
-        let failed = match transact(&self.client, items).await? {
-            Transaction::Written => return Ok(WebhookCreation::Created),
-            Transaction::Refused(failed) => failed,
-        };
-        // Its id was drawn by this very call: its own write, whose answer was lost and which the SDK tried again.
-        if failed.row(WEBHOOK).is_some() {
-            return Ok(WebhookCreation::Created);
-        }
-        match (failed.row(KEY), claim) {
-            (Some(row), Some(claim)) => Ok(from_row::<KeyRow>(row)?.answer_to(claim)),
-            _ => Err(PortError::Broken("a transaction that failed by no condition".to_owned())),
-        }
+        Err(PortError::Unavailable("other creations of this owner were in the way".to_owned()))
     }
+}
 
+impl WebhookTable {
+    /// What a creation by this claim comes to that has no place: only what it made before.
     async fn made_before(
         &self,
-        claim: &IdempotencyClaim,
+        claim: Option<&IdempotencyClaim>,
         now: Timestamp,
-    ) -> Result<Option<WebhookCreation>, PortError> {
+    ) -> Result<WebhookCreation, PortError> {
+        let Some(claim) = claim else { return Ok(WebhookCreation::TooMany) };
         let answer = self
             .client
             .get_item()
@@ -127,9 +152,43 @@ impl CreateWebhooks for WebhookTable {
             .send()
             .await
             .map_err(|error| port_error(&error))?;
-        let row = answer.item.map(from_row::<KeyRow>).transpose()?;
-        Ok(row.filter(|row| now.seconds() < row.expires).map(|row| row.answer_to(claim)))
+        let row = answer.item.map(from_row::<KeyRow>).transpose()?.filter(|row| now.seconds() < row.expires);
+        Ok(row.map_or(WebhookCreation::TooMany, |row| row.answer_to(claim)))
     }
+
+    /// How many webhooks an owner has ever made. It stands beside their webhooks, under a name that no owner can have.
+    async fn creations(&self, owner: &OwnerId) -> Result<Option<AttributeValue>, PortError> {
+        let row = self
+            .client
+            .get_item()
+            .table_name(&self.name)
+            .set_key(Some(creations_key(owner)))
+            .consistent_read(true)
+            .send()
+            .await
+            .map_err(|error| port_error(&error))?;
+        Ok(row.item.and_then(|mut row| row.remove("creations")))
+    }
+
+    /// Counts a creation, if none was counted since.
+    fn one_more_creation(&self, owner: &OwnerId, seen: Option<AttributeValue>) -> Result<TransactWriteItem, PortError> {
+        let update = Update::builder()
+            .table_name(&self.name)
+            .set_key(Some(creations_key(owner)))
+            .update_expression("ADD creations :one")
+            .expression_attribute_values(":one", number(1))
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
+        let update = match seen {
+            Some(seen) => update.condition_expression("creations = :seen").expression_attribute_values(":seen", seen),
+            None => update.condition_expression("attribute_not_exists(creations)"),
+        };
+        let update = update.build().map_err(|error| PortError::Broken(error.to_string()))?;
+        Ok(TransactWriteItem::builder().update(update).build())
+    }
+}
+
+fn creations_key(owner: &OwnerId) -> Row {
+    [("owner".to_owned(), text(format!("{owner}#creations"))), ("webhookId".to_owned(), text("creations"))].into()
 }
 
 #[async_trait]
@@ -192,7 +251,7 @@ impl ChangeWebhooks for WebhookTable {
             .update(key)
             .update_expression(
                 "SET #state = :active, consecutiveFailures = :none, updatedAt = :now \
-                 REMOVE switchedOffAt, switchedOffReason, noticeDue, failingSince, restUntil",
+                 REMOVE switchedOffAt, switchedOffReason, noticeDue, noticeEnd, failingSince, restUntil",
             )
             .condition_expression("#state = :off")
             .expression_attribute_names("#state", "state")

@@ -56,22 +56,28 @@ pub struct InvalidLinkToken;
 
 impl fmt::Display for LinkToken {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let bytes = [*self.invoice.0.as_bytes(), *self.secret.0.as_bytes()].concat();
-        formatter.write_str(&URL_SAFE_NO_PAD.encode(bytes))
+        formatter.write_str(&encode(self.invoice.0, self.secret))
     }
+}
+
+/// Whose a link is, and its secret, in 43 characters.
+pub(super) fn encode(of: Uuid, secret: LinkSecret) -> String {
+    URL_SAFE_NO_PAD.encode([*of.as_bytes(), *secret.0.as_bytes()].concat())
+}
+
+/// The same read again.
+pub(super) fn decode(text: &str) -> Result<(Uuid, LinkSecret), InvalidLinkToken> {
+    let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| InvalidLinkToken)?;
+    let (of, secret) = bytes.split_at_checked(16).ok_or(InvalidLinkToken)?;
+    let uuid = |bytes| Uuid::from_slice(bytes).map_err(|_| InvalidLinkToken);
+    Ok((uuid(of)?, LinkSecret(uuid(secret)?)))
 }
 
 impl FromStr for LinkToken {
     type Err = InvalidLinkToken;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| InvalidLinkToken)?;
-        let bytes: [u8; 32] = bytes.try_into().map_err(|_| InvalidLinkToken)?;
-        let (invoice, secret) = bytes.split_at(16);
-        Ok(Self {
-            invoice: InvoiceId(Uuid::from_slice(invoice).map_err(|_| InvalidLinkToken)?),
-            secret: LinkSecret(Uuid::from_slice(secret).map_err(|_| InvalidLinkToken)?),
-        })
+        decode(text).map(|(invoice, secret)| Self { invoice: InvoiceId(invoice), secret })
     }
 }
 

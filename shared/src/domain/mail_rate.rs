@@ -11,11 +11,19 @@ const SECOND: Duration = Duration::from_secs(1);
 /// Turns are spaced as if each mail took this long. A provider that is slower slows its worker down.
 const MAIL_TAKES: Duration = Duration::from_millis(100);
 
-/// What the provider allows, and how many workers share it.
+/// From one notice to the next, at least: those to merchants, which are few. Longer than a mail may take, by a window and by
+/// what clocks may differ. So of all notices, whoever sends them, no second has more than one.
+const NOTICE_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Where the provider allows so little that a whole mail cannot be set aside, notices get this part of it.
+const NOTICES_OF_A_SMALL_LIMIT: f64 = 0.1;
+
+/// What the provider allows, how many workers share it, and what they leave to notices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MailRate {
     limit: f64,
     workers: u32,
+    notices: f64,
 }
 
 /// No rate at which anything could be sent.
@@ -38,7 +46,21 @@ impl MailRate {
         if workers == 0 {
             return Err(InvalidMailRate::NoWorkers);
         }
-        Ok(Self { limit, workers })
+        Ok(Self { limit, workers, notices: 0.0 })
+    }
+
+    /// The same with a place for notices beside the workers' mails: one in any second, where that leaves each worker one.
+    #[must_use]
+    pub fn beside_notices(self) -> Self {
+        let notices =
+            if self.limit >= 1.0 + f64::from(self.workers) { 1.0 } else { self.limit * NOTICES_OF_A_SMALL_LIMIT };
+        Self { notices, ..self }
+    }
+
+    /// From the right to one notice to the right to the next, of all who send any.
+    #[must_use]
+    pub fn notice_interval(self) -> Duration {
+        NOTICE_INTERVAL.max(SECOND.div_f64(self.limit * NOTICES_OF_A_SMALL_LIMIT))
     }
 
     /// What the provider allows, in mails a second.
@@ -48,14 +70,14 @@ impl MailRate {
     }
 
     /// What each worker keeps to: `⌊limit ÷ workers⌋` mails in any second, or, where that is none, one mail in each
-    /// `workers ÷ limit` seconds.
+    /// `workers ÷ limit` seconds; of the limit less what is left to notices.
     ///
     /// So where there is at least one mail a second for each worker, no second has more than the limit. Where there is
     /// not, as with the one mail a second of the SES sandbox, the limit holds on average, and a single second may have
     /// one mail of each worker.
     #[must_use]
     pub fn of_one_worker(self) -> WorkerPace {
-        let share = self.limit / f64::from(self.workers);
+        let share = (self.limit - self.notices) / f64::from(self.workers);
         if share < 1.0 {
             return WorkerPace { mails: 1, window: SECOND.div_f64(share) };
         }
@@ -116,6 +138,26 @@ mod tests {
             assert_eq!(pace.window(), SECOND, "{limit} for {workers}");
             assert!(f64::from(pace.mails() * workers) <= limit, "{limit} for {workers}");
             assert!(f64::from((pace.mails() + 1) * workers) > limit, "no smaller than it must be");
+        }
+    }
+
+    #[test]
+    fn the_shares_and_a_notice_are_at_most_the_limit_in_any_second() {
+        for (limit, workers) in [(20.0, 2), (14.0, 2), (5.0, 2), (7.9, 3), (3.0, 2), (1000.0, 7)] {
+            let beside = rate(limit, workers).beside_notices();
+            let pace = beside.of_one_worker();
+            assert_eq!((pace.window(), beside.limit()), (SECOND, limit), "{limit} for {workers}");
+            assert!(f64::from(pace.mails() * workers) + 1.0 <= limit, "{limit} for {workers}");
+            assert!(beside.notice_interval() >= Duration::from_secs(5));
+        }
+    }
+
+    #[test]
+    fn where_little_is_allowed_shares_and_notices_are_below_it_on_average() {
+        for (limit, workers) in [(1.0, 2), (2.0, 2), (0.5, 2), (1.0, 10)] {
+            let beside = rate(limit, workers).beside_notices();
+            let notices = 1.0 / beside.notice_interval().as_secs_f64();
+            assert!(beside.of_all_workers() + notices < limit, "{limit} for {workers}");
         }
     }
 

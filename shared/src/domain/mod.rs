@@ -68,12 +68,13 @@ pub use timestamp::Timestamp;
 pub use tracking_number::{InvalidTrackingNumber, TrackingNumber};
 pub use unreadable::UnreadableJson;
 pub use webhook::{
-    AddressRule, AttemptEnd, CallError, DeliveryId, DeliveryStep, DeliverySubject, EndpointHealth, EventMessage,
-    InvalidAddressRule, InvalidDeliveryId, InvalidWebhookMessage, InvalidWebhookSecret, InvalidWebhookUrl,
-    LONGEST_TICKET_DELAY, MAX_RESPONSE_START, MAX_SECRETS, MAX_WEBHOOKS, NewWebhook, Occasion,
-    PREVIOUS_SECRET_LIFETIME, PreviousSecret, ResendId, ResendWhich, ResendWish, SWITCH_OFF_AFTER, SecretRotation,
-    SwitchOffReason, WEBHOOK_DELIVERY_LIFETIME, Webhook, WebhookAttempt, WebhookDelivery, WebhookDeliveryState,
-    WebhookDeliveryStatus, WebhookEventType, WebhookId, WebhookKey, WebhookSecret, WebhookSecrets, WebhookState,
-    WebhookTicket, WebhookUrl, endpoint_rest, is_globally_reachable, next_delivery_step, parse_event_message,
-    webhook_retry_wait,
+    AddressRule, AttemptEnd, CONFIRMATION_LIFETIME, CONFIRMATION_PAUSE, CONFIRMATIONS_PER_ADDRESS, CallError,
+    ConfirmationLink, ConfirmationTicket, Contact, ContactId, ContactToken, DeliveryId, DeliveryStep, DeliverySubject,
+    EndpointHealth, EventMessage, InvalidAddressRule, InvalidDeliveryId, InvalidWebhookMessage, InvalidWebhookSecret,
+    InvalidWebhookUrl, LONGEST_TICKET_DELAY, MAX_RESPONSE_START, MAX_SECRETS, MAX_WEBHOOKS, NOTICES_PER_ADDRESS,
+    NOTICES_PER_OWNER, NOTICES_PER_WEBHOOK, NewWebhook, NoticeEnd, Occasion, PREVIOUS_SECRET_LIFETIME, PreviousSecret,
+    ResendId, ResendWhich, ResendWish, SWITCH_OFF_AFTER, SecretRotation, SwitchOffReason, WEBHOOK_DELIVERY_LIFETIME,
+    Webhook, WebhookAttempt, WebhookDelivery, WebhookDeliveryState, WebhookDeliveryStatus, WebhookEventType, WebhookId,
+    WebhookKey, WebhookSecret, WebhookSecrets, WebhookState, WebhookTicket, WebhookUrl, endpoint_rest,
+    is_globally_reachable, next_delivery_step, parse_event_message, webhook_retry_wait,
 };

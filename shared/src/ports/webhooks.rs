@@ -1,11 +1,13 @@
 //! Webhooks: registered, changed, found, and how they do.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 
 use super::{IdempotencyClaim, PortError, StepTaken};
 use crate::domain::{
-    EmailAddress, EndpointHealth, Lease, LeaseHolder, OwnerId, SwitchOffReason, Timestamp, Webhook, WebhookId,
-    WebhookKey, WebhookSecrets,
+    EmailAddress, EndpointHealth, Lease, LeaseHolder, NoticeEnd, OwnerId, SwitchOffReason, Timestamp, Webhook,
+    WebhookId, WebhookKey, WebhookSecrets,
 };
 
 /// How the registration of a webhook ended.
@@ -17,23 +19,22 @@ pub enum WebhookCreation {
     Replayed(WebhookId),
     /// The same key came before with other content.
     KeyUsedForOtherContent,
+    /// Its owner has [`MAX_WEBHOOKS`](crate::domain::MAX_WEBHOOKS).
+    TooMany,
 }
 
 /// Registers webhooks (API).
 #[async_trait]
 pub trait CreateWebhooks: Send + Sync {
-    /// Writes the webhook and the key's record in one transaction, or neither. The answer in `claim` is the webhook's id and
-    /// nothing else: no secret is kept a second time.
+    /// Writes the webhook and the key's record in one transaction, or neither; never more webhooks than an owner may have,
+    /// however many calls there are at once. The answer in `claim` is the webhook's id and nothing else: no secret is kept a
+    /// second time.
     async fn create(
         &self,
         webhook: &Webhook,
         claim: Option<&IdempotencyClaim>,
         now: Timestamp,
     ) -> Result<WebhookCreation, PortError>;
-
-    /// What [`create`](Self::create) would say to a claim whose key came before; `None` if it may be used.
-    async fn made_before(&self, claim: &IdempotencyClaim, now: Timestamp)
-    -> Result<Option<WebhookCreation>, PortError>;
 }
 
 /// Reads webhooks (API, fan-out, worker).
@@ -127,8 +128,30 @@ pub trait WorkOnWebhooks: Send + Sync {
     /// Takes it upon the caller to tell the merchant, if that is due; it is due again at `until`, if nothing comes of it.
     async fn claim_notice(&self, key: &WebhookKey, until: Timestamp, now: Timestamp) -> Result<StepTaken, PortError>;
 
-    /// The merchant has been told, or cannot be.
-    async fn notice_done(&self, key: &WebhookKey) -> Result<(), PortError>;
+    /// How it ended that the merchant was to be told.
+    async fn notice_done(&self, key: &WebhookKey, end: NoticeEnd) -> Result<(), PortError>;
+}
+
+/// Whether a mail about a webhook may go out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoticeRight {
+    /// It may, as far as this goes.
+    Granted,
+    /// A mail went out a moment ago; soon.
+    NotYet,
+    /// The address, the webhook or its owner has had as many as a day may have.
+    TooMany,
+}
+
+/// Bounds the mails to merchants (worker).
+#[async_trait]
+pub trait BoundNotices: Send + Sync {
+    /// Counts the notice of this switching off for its address, its webhook and its owner, all of them or none, and once
+    /// however often it is asked for.
+    async fn count_notice(&self, webhook: &Webhook, off: Timestamp, now: Timestamp) -> Result<NoticeRight, PortError>;
+
+    /// The right to send one mail now. The next is given no sooner than after `interval`, whoever asks.
+    async fn notice_turn(&self, interval: Duration, now: Timestamp) -> Result<NoticeRight, PortError>;
 }
 
 /// A short mail about something else than an invoice.

@@ -95,8 +95,18 @@ const CALLS: &[(&str, &str, &[Permission])] = &[
     ("LinkToPdf", "link", &[("s3:GetObject", "InvoicesBucket/invoices/*")]),
     // A message of our own making asks for the second one as well.
     ("SendMail", "send", &[("ses:SendEmail", "SES"), ("ses:SendRawEmail", "SES")]),
-    ("CreateWebhooks", "create", &[("dynamodb:PutItem", "WebhooksTable"), ("dynamodb:PutItem", "IdempotencyTable")]),
-    ("CreateWebhooks", "made_before", &[("dynamodb:GetItem", "IdempotencyTable")]),
+    (
+        "CreateWebhooks",
+        "create",
+        &[
+            ("dynamodb:PutItem", "WebhooksTable"),
+            ("dynamodb:UpdateItem", "WebhooksTable"),
+            ("dynamodb:GetItem", "WebhooksTable"),
+            ("dynamodb:Query", "WebhooksTable"),
+            ("dynamodb:PutItem", "IdempotencyTable"),
+            ("dynamodb:GetItem", "IdempotencyTable"),
+        ],
+    ),
     ("ReadWebhooks", "webhook", &[("dynamodb:GetItem", "WebhooksTable")]),
     ("ReadWebhooks", "webhooks_of", &[("dynamodb:Query", "WebhooksTable")]),
     ("ChangeWebhooks", "rotate", &[("dynamodb:UpdateItem", "WebhooksTable")]),
@@ -109,6 +119,13 @@ const CALLS: &[(&str, &str, &[Permission])] = &[
     ("WorkOnWebhooks", "switch_off", &[("dynamodb:UpdateItem", "WebhooksTable")]),
     ("WorkOnWebhooks", "claim_notice", &[("dynamodb:UpdateItem", "WebhooksTable")]),
     ("WorkOnWebhooks", "notice_done", &[("dynamodb:UpdateItem", "WebhooksTable")]),
+    ("ReadContacts", "contact", &[("dynamodb:GetItem", "WebhooksTable")]),
+    ("ConfirmContacts", "confirm", &[("dynamodb:GetItem", "WebhooksTable"), ("dynamodb:UpdateItem", "WebhooksTable")]),
+    ("BoundConfirmations", "count_confirmation", &[("dynamodb:UpdateItem", "WebhooksTable")]),
+    ("BoundConfirmations", "not_sent", &[("dynamodb:UpdateItem", "WebhooksTable")]),
+    ("AskForConfirmation", "ask_for", &[("sqs:SendMessage", "WebhookTicketsQueue")]),
+    ("BoundNotices", "count_notice", &[("dynamodb:UpdateItem", "WebhooksTable")]),
+    ("BoundNotices", "notice_turn", &[("dynamodb:UpdateItem", "WebhooksTable")]),
     ("ReadWebhookDeliveries", "delivery", &[("dynamodb:GetItem", "WebhookDeliveriesTable")]),
     ("ListWebhookDeliveries", "deliveries", &[("dynamodb:Query", "WebhookDeliveriesTable/index/by-time")]),
     ("RecordWebhookDeliveries", "record", &[("dynamodb:PutItem", "WebhookDeliveriesTable")]),
@@ -577,7 +594,7 @@ fn no_secret_is_in_an_environment_and_no_page_is_open_to_the_world() {
             .into_iter()
             .map(|behaviour| behaviour["PathPattern"].as_str().unwrap())
             .collect();
-        for path in ["/api/*", "/i/*", "/health", "/docs", "/openapi.json"] {
+        for path in ["/api/*", "/i/*", "/c/*", "/health", "/docs", "/openapi.json"] {
             assert!(paths.contains(path), "{environment}: {path} is not among {paths:?}");
         }
     }

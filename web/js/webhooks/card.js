@@ -4,7 +4,7 @@ import { announce, badge, byId, setBadge, setText, withDisabled } from "../dom.j
 import { when } from "../words.js";
 import { deliveryList } from "./deliveries.js";
 import { showSecret } from "./secret.js";
-import { eventType, webhookBadge, webhookNote } from "./words.js";
+import { contactNote, eventType, mayAskContact, webhookBadge, webhookNote } from "./words.js";
 
 /** A new card; `element` goes into the list, `show` fills it, `readDeliveries` reads them if they are looked at. */
 export function webhookCard(api, owner, { refresh, askToDelete }) {
@@ -21,11 +21,12 @@ export function webhookCard(api, owner, { refresh, askToDelete }) {
     if (!part("state").firstChild) part("state").append(badge(state));
     setBadge(part("state").firstChild, state);
     setText(part("words"), webhookNote(webhook));
-    const about = [webhook.description, webhook.eventTypes.map(eventType).join(", "), `contact ${webhook.contactEmail}`, `since ${when(webhook.createdAt)}`];
+    const about = [webhook.description, webhook.eventTypes.map(eventType).join(", "), `contact ${webhook.contactEmail} (${contactNote(webhook)})`, `since ${when(webhook.createdAt)}`];
     setText(part("about"), about.filter(Boolean).join(" · "));
     const off = webhook.state === "SwitchedOff";
     part("test").hidden = off;
     part("enable").hidden = !off;
+    part("confirm").hidden = !mayAskContact(webhook);
     deliveries.show(webhook);
   }
 
@@ -57,6 +58,10 @@ export function webhookCard(api, owner, { refresh, askToDelete }) {
     show(await api.enableWebhook(webhook.id, owner()));
     announce("The webhook is switched on.");
     element.focus({ preventScroll: true });
+  });
+  on("confirm", async () => {
+    show(await api.sendConfirmation(webhook.id, owner()));
+    announce("The contact is asked once more, by e-mail.");
   });
   on("rotate", async () => {
     const { secret, ...rotated } = await api.rotateSecret(webhook.id, owner());

@@ -2,6 +2,25 @@
 
 import { count, until, when } from "../words.js";
 
+const DAY_MS = 24 * 3600 * 1000;
+
+const NOTICES = {
+  Pending: "Its contact is about to be told.",
+  Sent: "Its contact was told by e-mail.",
+  NotConfirmed: "Its contact was not told, not having confirmed the address.",
+  TooMany: "Its contact was not told: there were as many e-mails today as a day may have.",
+  Suppressed: "Its contact gets no e-mail any more: earlier ones came back, or were called spam.",
+  Refused: "The e-mail to its contact was refused.",
+};
+
+/** Whether a contact has said yes. */
+export const contactNote = ({ contactConfirmedAt, confirmationSentAt }) =>
+  contactConfirmedAt ? "confirmed" : confirmationSentAt ? `not confirmed, asked ${when(confirmationSentAt)}` : "not confirmed";
+
+/** Whether the contact may be asked to confirm: once a day. */
+export const mayAskContact = ({ contactConfirmedAt, confirmationSentAt }) =>
+  !contactConfirmedAt && !(Date.parse(confirmationSentAt) + DAY_MS > Date.now());
+
 /** The types of events, and what each tells. */
 export const EVENT_TYPES = {
   ParcelCreated: "Parcel created",
@@ -44,9 +63,9 @@ export function webhookBadge({ state, consecutiveFailures }) {
 }
 
 /** The same as a sentence or two. */
-export function webhookNote({ state, switchedOffAt, switchedOffReason, consecutiveFailures, failingSince, restUntil, lastSuccessAt, previousSecretsUntil }) {
+export function webhookNote({ state, switchedOffAt, switchedOffReason, switchOffNotice, consecutiveFailures, failingSince, restUntil, lastSuccessAt, previousSecretsUntil }) {
   const said = [];
-  if (state === "SwitchedOff") said.push(`Switched off ${when(switchedOffAt)}. ${REASONS[switchedOffReason] ?? ""}`.trim());
+  if (state === "SwitchedOff") said.push(`Switched off ${when(switchedOffAt)}. ${REASONS[switchedOffReason] ?? ""} ${NOTICES[switchOffNotice] ?? ""}`.trim());
   else if (consecutiveFailures > 0) said.push(`${count(consecutiveFailures, "attempt")} in a row failed, since ${when(failingSince)}.`);
   if (state !== "SwitchedOff" && Date.parse(restUntil) > Date.now()) said.push(`Left alone, next try ${until(Date.parse(restUntil))}.`);
   said.push(lastSuccessAt ? `Last took an event ${when(lastSuccessAt)}.` : "Has not taken an event yet.");

@@ -169,6 +169,11 @@ pub(crate) fn optional_switch_off_reason() -> Object {
     or_null(one_of(["FailedForDays", "Gone"]))
 }
 
+/// What became of the mail that says so, or null.
+pub(crate) fn optional_notice() -> Object {
+    or_null(one_of(["Pending", "Sent", "NotConfirmed", "TooMany", "Suppressed", "Refused"]))
+}
+
 /// Moments.
 pub(crate) fn times() -> Array {
     ArrayBuilder::new().items(time()).max_items(Some(MAX_SECRETS)).build()

@@ -1,6 +1,7 @@
 //! `POST /api/webhooks`: an endpoint is registered, and its secret is shown this once.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use axum::Json as JsonOut;
 use axum::extract::{RawQuery, State};
@@ -8,15 +9,15 @@ use axum::response::{IntoResponse, Response};
 use http::header::{HeaderMap, LOCATION};
 use http::{HeaderValue, StatusCode};
 use parceltrack::domain::{
-    AddressRule, DomainEventType, EmailAddress, InvalidWebhookUrl, MAX_WEBHOOKS, NewWebhook, Text, Timestamp,
-    UnknownDomainEventType, Webhook, WebhookId, WebhookKey, WebhookSecret, WebhookUrl,
+    AddressRule, ConfirmationTicket, Contact, DomainEventType, EmailAddress, InvalidWebhookUrl, NewWebhook, Text,
+    Timestamp, UnknownDomainEventType, Webhook, WebhookId, WebhookKey, WebhookSecret, WebhookUrl,
 };
 use parceltrack::ports::WebhookCreation;
 use serde_json::Value;
 use uuid::Uuid;
 
 use super::out::WebhookOut;
-use super::{owner, webhook};
+use super::{contact, owner, webhook};
 use crate::App;
 use crate::caller::{Allowed, ManageWebhooks};
 use crate::fields::{Fields, Problems};
@@ -133,31 +134,34 @@ pub(crate) async fn create(
     let new = Webhook::registered(new, WebhookId(Uuid::new_v4()), owner.clone(), secret, now);
     // The secret is not among what is remembered: it stands with the webhook alone.
     let claim = key.map(|key| key.claim(&new.id.to_string(), now));
-    let creation = if app.webhooks.read.webhooks_of(&owner).await?.len() < MAX_WEBHOOKS {
-        app.webhooks.create.create(&new, claim.as_ref(), now).await?
-    } else {
-        let before = match &claim {
-            Some(claim) => app.webhooks.create.made_before(claim, now).await?,
-            None => None,
-        };
-        before.ok_or(Problem::TooManyWebhooks)?
-    };
-    match creation {
+    match app.webhooks.create.create(&new, claim.as_ref(), now).await? {
         WebhookCreation::Created => {
             tracing::info!(event = "webhook_created", webhook = %new.id);
-            Ok(created(new, now))
+            let contact = contact(&app, &new).await?;
+            if contact.confirmed_at.is_none() && contact.next_confirmation(now).is_none() {
+                // Who registers it can ask once more, if this gets lost.
+                if let Err(error) =
+                    app.webhooks.ask.ask_for(&ConfirmationTicket { confirm: new.key() }, Duration::ZERO).await
+                {
+                    tracing::warn!(event = "confirmation_not_asked_for", webhook = %new.id, %error);
+                }
+            }
+            Ok(created(new, contact, now))
         }
         WebhookCreation::Replayed(webhook_id) => {
             let found = webhook(&app, &WebhookKey { owner, webhook_id }).await?;
-            let mut response = created(found, now);
+            let contact = contact(&app, &found).await?;
+            let mut response = created(found, contact, now);
             response.headers_mut().insert(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"));
             Ok(response)
         }
         WebhookCreation::KeyUsedForOtherContent => Err(Problem::KeyUsedForOtherContent),
+        WebhookCreation::TooMany => Err(Problem::TooManyWebhooks),
     }
 }
 
-fn created(webhook: Webhook, now: Timestamp) -> Response {
+fn created(webhook: Webhook, contact: Contact, now: Timestamp) -> Response {
     let location = format!("/api/webhooks/{}", webhook.id);
-    (StatusCode::CREATED, [(LOCATION, location)], JsonOut(WebhookOut::with_secret(webhook, now))).into_response()
+    (StatusCode::CREATED, [(LOCATION, location)], JsonOut(WebhookOut::with_secret(webhook, contact, now)))
+        .into_response()
 }

@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::{RawQuery, State};
+use futures::future::try_join_all;
 use http::StatusCode;
 use parceltrack::domain::{SecretRotation, Webhook, WebhookId, WebhookSecret};
 use parceltrack::ports::StepTaken;
@@ -10,7 +11,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::out::WebhookOut;
-use super::{key, owner, webhook};
+use super::{contact, key, owner, webhook};
 use crate::App;
 use crate::caller::{Allowed, ManageWebhooks};
 use crate::openapi::parameters::{OwnerNamed, WebhookInPath};
@@ -44,7 +45,9 @@ pub(crate) async fn list(
 ) -> Result<Json<WebhooksOut>, Problem> {
     let owner = owner(query.as_deref(), caller)?;
     let (webhooks, now) = (app.webhooks.read.webhooks_of(&owner).await?, app.clock.now());
-    Ok(Json(WebhooksOut { webhooks: webhooks.into_iter().map(|webhook| WebhookOut::new(webhook, now)).collect() }))
+    let contacts = try_join_all(webhooks.iter().map(|webhook| contact(&app, webhook))).await?;
+    let webhooks = webhooks.into_iter().zip(contacts).map(|(webhook, contact)| WebhookOut::new(webhook, contact, now));
+    Ok(Json(WebhooksOut { webhooks: webhooks.collect() }))
 }
 
 /// Look at a webhook
@@ -63,7 +66,9 @@ pub(crate) async fn get(
     RawQuery(query): RawQuery,
 ) -> Result<Json<WebhookOut>, Problem> {
     let key = key(WebhookId(id), query.as_deref(), caller)?;
-    Ok(Json(WebhookOut::new(webhook(&app, &key).await?, app.clock.now())))
+    let webhook = webhook(&app, &key).await?;
+    let contact = contact(&app, &webhook).await?;
+    Ok(Json(WebhookOut::new(webhook, contact, app.clock.now())))
 }
 
 /// Delete a webhook
@@ -122,7 +127,8 @@ pub(crate) async fn rotate_secret(
         if app.webhooks.change.rotate(&seen, &secrets, now).await? == StepTaken::Moved {
             tracing::info!(event = "webhook_secret_rotated", webhook = %key.webhook_id);
             let rotated = Webhook { secrets, updated_at: now, ..seen };
-            return Ok(Json(WebhookOut::with_secret(rotated, now)));
+            let contact = contact(&app, &rotated).await?;
+            return Ok(Json(WebhookOut::with_secret(rotated, contact, now)));
         }
     }
     Err(Problem::Unavailable)
@@ -148,5 +154,6 @@ pub(crate) async fn enable(
     let (key, now) = (key(WebhookId(id), query.as_deref(), caller)?, app.clock.now());
     let webhook = app.webhooks.change.enable(&key, now).await?.ok_or(Problem::NotFound("webhook"))?;
     tracing::info!(event = "webhook_enabled", webhook = %key.webhook_id);
-    Ok(Json(WebhookOut::new(webhook, now)))
+    let contact = contact(&app, &webhook).await?;
+    Ok(Json(WebhookOut::new(webhook, contact, now)))
 }

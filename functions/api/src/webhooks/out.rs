@@ -1,8 +1,8 @@
 //! What is shown of webhooks and their deliveries.
 
 use parceltrack::domain::{
-    AttemptEnd, CallError, DeliveryId, DomainEventType, SwitchOffReason, Timestamp, Webhook, WebhookAttempt,
-    WebhookDelivery, WebhookDeliveryState, WebhookDeliveryStatus, WebhookEventType, WebhookState,
+    AttemptEnd, CallError, Contact, DeliveryId, DomainEventType, NoticeEnd, SwitchOffReason, Timestamp, Webhook,
+    WebhookAttempt, WebhookDelivery, WebhookDeliveryState, WebhookDeliveryStatus, WebhookEventType, WebhookState,
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -21,12 +21,16 @@ pub(crate) struct WebhookOut {
     #[schema(schema_with = schemas::event_types)]
     event_types: Vec<DomainEventType>,
     contact_email: String,
+    contact_confirmed_at: Option<String>,
+    confirmation_sent_at: Option<String>,
     description: Option<String>,
     #[schema(schema_with = schemas::webhook_state)]
     state: &'static str,
     switched_off_at: Option<String>,
     #[schema(schema_with = schemas::optional_switch_off_reason)]
     switched_off_reason: Option<SwitchOffReason>,
+    #[schema(schema_with = schemas::optional_notice)]
+    switch_off_notice: Option<&'static str>,
     consecutive_failures: u32,
     failing_since: Option<String>,
     rest_until: Option<String>,
@@ -45,7 +49,7 @@ pub(crate) struct WebhookOut {
 
 impl WebhookOut {
     /// What everybody sees who may see the webhook.
-    pub(super) fn new(webhook: Webhook, now: Timestamp) -> Self {
+    pub(super) fn new(webhook: Webhook, contact: Contact, now: Timestamp) -> Self {
         let text = |time: Option<Timestamp>| time.map(|time| time.to_string());
         let (state, off) = match webhook.state {
             WebhookState::Active => ("Active", None),
@@ -58,10 +62,21 @@ impl WebhookOut {
             url: webhook.url.into(),
             event_types: webhook.event_types.into_iter().collect(),
             contact_email: webhook.contact.as_str().to_owned(),
+            contact_confirmed_at: text(contact.confirmed_at),
+            confirmation_sent_at: text(contact.asked_at),
             description: webhook.description.map(Into::into),
             state,
             switched_off_at: text(off.map(|(at, _)| at)),
             switched_off_reason: off.map(|(_, reason)| reason),
+            switch_off_notice: match (webhook.notice_due, webhook.notice_end) {
+                (Some(_), _) => Some("Pending"),
+                (None, Some(NoticeEnd::Sent)) => Some("Sent"),
+                (None, Some(NoticeEnd::NotConfirmed)) => Some("NotConfirmed"),
+                (None, Some(NoticeEnd::TooMany)) => Some("TooMany"),
+                (None, Some(NoticeEnd::Suppressed)) => Some("Suppressed"),
+                (None, Some(NoticeEnd::Refused)) => Some("Refused"),
+                (None, None) => None,
+            },
             consecutive_failures: health.consecutive_failures,
             failing_since: text(health.failing_since),
             rest_until: text(health.resting(now)),
@@ -74,9 +89,9 @@ impl WebhookOut {
     }
 
     /// The same with its secret, for the one answer that shows it.
-    pub(super) fn with_secret(webhook: Webhook, now: Timestamp) -> Self {
+    pub(super) fn with_secret(webhook: Webhook, contact: Contact, now: Timestamp) -> Self {
         let secret = Some(webhook.secrets.current.reveal());
-        Self { secret, ..Self::new(webhook, now) }
+        Self { secret, ..Self::new(webhook, contact, now) }
     }
 }
 

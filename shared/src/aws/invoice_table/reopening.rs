@@ -123,7 +123,13 @@ impl InvoiceTable {
         set.push_str(
             " REMOVE lease, reason, failedAt, sentAt, providerMessageId, delivery, deliveryAt, deliveryReason",
         );
-        Ok(send(if_unchanged(update.update_expression(set), invoice)?).await?.is_ok())
+        let update = if_unchanged(update.update_expression(set), invoice)?;
+        // An invoice that failed again since looks the same but for this: it would be opened twice within a minute.
+        let unchanged = update.get_condition_expression().clone().unwrap_or_default();
+        let update = update
+            .condition_expression(format!("{unchanged} AND updatedAt = :seenUpdatedAt"))
+            .expression_attribute_values(":seenUpdatedAt", number(invoice.updated_at.millis()));
+        Ok(send(update).await?.is_ok())
     }
 
     /// Writes another address, and a secret that who got the old mail does not know. Not while a worker has the invoice:

@@ -11,15 +11,16 @@ use super::rows::{EventRow, IdempotencyRow, status_key};
 use crate::aws::failure::port_error;
 use crate::aws::row::{attribute, from_row, number, text, to_row};
 use crate::aws::transaction::{Transaction, put_key_if_free, transact};
-use crate::domain::{ParcelId, Timestamp, TrackingEvent};
+use crate::domain::{MAX_EVENTS, ParcelId, Timestamp, TrackingEvent};
 use crate::ports::{
     EventRecording, ExpectProofs, IdempotencyClaim, PortError, ReadAnswers, RecordEvents, SeenParcel, StoredAnswer,
 };
 
 const MOVE: &str = "SET #status = :to, statusKey = :statusKey, updatedAt = :now, events = list_append(events, :event)";
 
-/// Both: a parcel may have come back to a status that it had when it was seen.
-const AS_SEEN: &str = "#status = :from AND updatedAt = :seen";
+/// Both: a parcel may have come back to a status that it had when it was seen. And the bound, which two writes of one
+/// millisecond could otherwise pass side by side.
+const AS_SEEN: &str = "#status = :from AND updatedAt = :seen AND size(events) < :most";
 
 /// The places of the writes in the transaction.
 const PARCEL: usize = 0;
@@ -32,6 +33,7 @@ fn values(seen: &SeenParcel, event: &TrackingEvent) -> Result<HashMap<String, At
         (":to", text(event.status)),
         (":statusKey", text(status_key(event.status, seen.created_at, seen.id))),
         (":now", number(event.recorded_at.millis())),
+        (":most", number(i64::try_from(MAX_EVENTS).unwrap_or(i64::MAX))),
         (":event", attribute([EventRow::from(event.clone())])?),
     ];
     Ok(values.map(|(name, value)| (name.to_owned(), value)).into())

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::{WebhookTable, rows};
 use crate::aws::row::{Row, attribute, number, text};
 use crate::aws::update::send;
-use crate::domain::{EndpointHealth, Lease, SwitchOffReason, Timestamp, WebhookKey};
+use crate::domain::{EndpointHealth, Lease, NoticeEnd, SwitchOffReason, Timestamp, WebhookKey};
 use crate::ports::{AfterCall, CallSlot, PortError, SlotWish, StepTaken, WorkOnWebhooks};
 
 /// The attribute with the lease of this slot.
@@ -144,8 +144,12 @@ impl WorkOnWebhooks for WebhookTable {
         })
     }
 
-    async fn notice_done(&self, key: &WebhookKey) -> Result<(), PortError> {
-        let update = self.update(key).update_expression("REMOVE noticeDue");
-        send(update.condition_expression("attribute_exists(webhookId)")).await.map(|_| ())
+    async fn notice_done(&self, key: &WebhookKey, end: NoticeEnd) -> Result<(), PortError> {
+        let update = self
+            .update(key)
+            .update_expression("SET noticeEnd = :end REMOVE noticeDue")
+            .condition_expression("attribute_exists(noticeDue)")
+            .expression_attribute_values(":end", attribute(end)?);
+        send(update).await.map(|_| ())
     }
 }

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    DomainEventType, EmailAddress, EndpointHealth, InvalidWebhookSecret, OwnerId, PreviousSecret, SwitchOffReason,
-    Text, Timestamp, Webhook, WebhookId, WebhookSecrets, WebhookState, WebhookUrl,
+    DomainEventType, EmailAddress, EndpointHealth, InvalidWebhookSecret, NoticeEnd, OwnerId, PreviousSecret,
+    SwitchOffReason, Text, Timestamp, Webhook, WebhookId, WebhookSecrets, WebhookState, WebhookUrl,
 };
 use crate::ports::PortError;
 
@@ -55,6 +55,8 @@ pub(super) struct WebhookRow {
     last_success_at: Option<Timestamp>,
     #[serde(skip_serializing_if = "Option::is_none")]
     notice_due: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice_end: Option<NoticeEnd>,
     created_at: Timestamp,
     updated_at: Timestamp,
 }
@@ -82,6 +84,7 @@ impl From<&Webhook> for WebhookRow {
             rest_until: webhook.health.rest_until,
             last_success_at: webhook.health.last_success_at,
             notice_due: webhook.notice_due,
+            notice_end: webhook.notice_end,
             created_at: webhook.created_at,
             updated_at: webhook.updated_at,
         }
@@ -119,6 +122,7 @@ impl WebhookRow {
                 last_success_at: self.last_success_at,
             },
             notice_due: self.notice_due,
+            notice_end: self.notice_end,
             created_at: self.created_at,
             updated_at: self.updated_at,
         })

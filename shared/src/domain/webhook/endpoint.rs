@@ -50,6 +50,30 @@ pub enum SwitchOffReason {
     Gone,
 }
 
+/// How many mails an address gets in a day, from all webhooks of all merchants.
+pub const NOTICES_PER_ADDRESS: u32 = 3;
+
+/// How many mails of one webhook go out in a day.
+pub const NOTICES_PER_WEBHOOK: u32 = 2;
+
+/// How many mails of all webhooks of a merchant go out in a day.
+pub const NOTICES_PER_OWNER: u32 = 10;
+
+/// How it ended that a merchant was to be told that a webhook was switched off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum NoticeEnd {
+    /// The mail is out.
+    Sent,
+    /// The address's owner has not confirmed that it is the contact.
+    NotConfirmed,
+    /// The address, the webhook or the merchant has had as many mails as a day may have.
+    TooMany,
+    /// The address gets no mail any more, since it bounced or its owner complained.
+    Suppressed,
+    /// The provider does not take mail to it.
+    Refused,
+}
+
 /// Whether events are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WebhookState {
@@ -132,6 +156,8 @@ pub struct Webhook {
     pub health: EndpointHealth,
     /// From when on somebody has to tell its merchant that it was switched off; `None` once that is done.
     pub notice_due: Option<Timestamp>,
+    /// How that ended; `None` before, and where it is not known.
+    pub notice_end: Option<NoticeEnd>,
     /// When it was registered.
     pub created_at: Timestamp,
     /// When its merchant last changed it.
@@ -167,6 +193,7 @@ impl Webhook {
             state: WebhookState::Active,
             health: EndpointHealth::default(),
             notice_due: None,
+            notice_end: None,
             created_at: now,
             updated_at: now,
         }

@@ -83,6 +83,7 @@ mod tests {
             state: WebhookState::Active,
             health: EndpointHealth::default(),
             notice_due: None,
+            notice_end: None,
             created_at: NOW,
             updated_at: NOW,
         }

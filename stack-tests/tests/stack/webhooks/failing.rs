@@ -50,6 +50,10 @@ async fn an_endpoint_that_says_it_is_gone_is_switched_off_at_once_and_its_mercha
     let stack = Stack::running().await;
     let (merchant, endpoint) = (Merchant::new(&stack).await, Endpoint::start(Behaviour::Status(410)).await);
     let webhook = merchant.register(&endpoint.url, &ALL).await;
+    let email = format!("{}@example.com", merchant.owner);
+    merchant.confirm_contact(&email).await;
+    let confirmed = merchant.seen_by_operator(&webhook).await;
+    assert!(confirmed["contactConfirmedAt"].is_string() && confirmed["confirmationSentAt"].is_string());
     let events = story(&merchant.owner, 2);
     stack.happen(&events).await;
     merchant
@@ -57,8 +61,8 @@ async fn an_endpoint_that_says_it_is_gone_is_switched_off_at_once_and_its_mercha
         .await;
     let seen = merchant.seen_by_operator(&webhook).await;
     assert_eq!((&seen["state"], &seen["switchedOffReason"]), (&"SwitchedOff".into(), &"Gone".into()));
-    let email = format!("{}@example.com", merchant.owner);
-    assert_eq!(stack.mails_to(&email).await, 1);
+    assert_eq!(seen["switchOffNotice"], "Sent");
+    assert_eq!(stack.mails_to(&email).await, 2, "the confirmation, and that");
     assert_eq!(endpoint.received().len(), 1, "it wants no more");
 
     // What happens now is kept, and comes once it is wanted again.

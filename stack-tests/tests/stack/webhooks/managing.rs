@@ -1,5 +1,6 @@
 //! Registering webhooks and looking after them.
 
+use futures::future::join_all;
 use parceltrack::domain::DomainEventType;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -82,6 +83,35 @@ async fn a_merchant_has_ten_webhooks_and_a_repeat_is_no_eleventh() {
     assert_eq!(problem["type"], "/problems/too-many-webhooks");
     let again = merchant.request(Method::POST, "/api/webhooks").json(&body()).header("idempotency-key", &key);
     assert_eq!(again.send().await.unwrap().status(), 201);
+}
+
+#[tokio::test]
+async fn of_fifty_at_once_ten_are_made_and_each_deletion_gives_one_place_back() {
+    let stack = Stack::running().await;
+    let merchant = Merchant::new(&stack).await;
+    let create = async || {
+        let answer = merchant.request(Method::POST, "/api/webhooks").json(&body()).send().await.unwrap();
+        answer.status().as_u16()
+    };
+    let count = async || {
+        let all = merchant.ask(Method::GET, "/api/webhooks", None, 200).await;
+        all["webhooks"].as_array().unwrap().clone()
+    };
+    let answers = join_all((0..50).map(|_| create())).await;
+    // A busy emulator may answer 503; nothing was made then.
+    assert!(answers.iter().all(|status| [201, 409, 503].contains(status)), "{answers:?}");
+    while create().await != 409 {}
+    let made = count().await;
+    assert_eq!(made.len(), 10, "{answers:?}");
+
+    let delete = async |webhook: &Value| {
+        let path = format!("/api/webhooks/{}", webhook["id"].as_str().unwrap());
+        merchant.ask(Method::DELETE, &path, None, 204).await;
+    };
+    tokio::join!(join_all(made[..4].iter().map(delete)), join_all((0..20).map(|_| create())));
+    assert!(count().await.len() <= 10);
+    while create().await != 409 {}
+    assert_eq!(count().await.len(), 10, "every place that was given back can be taken");
 }
 
 #[tokio::test]

@@ -7,15 +7,18 @@ use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use aws_lambda_events::event::sqs::SqsEvent;
+use futures::future::join_all;
 use parceltrack::aws::{DeadLetterQueue, WebhookDeliveryTable, WebhookTable, WebhookTicketQueue};
 use parceltrack::domain::{
-    DeliveryId, DeliverySubject, DomainEventType, FIRST_DUE, NewWebhook, Occasion, OwnerId, ParcelId, Subject,
+    ConfirmationLink, ConfirmationTicket, ContactId, ContactToken, DeliveryId, DeliverySubject, DomainEventType,
+    FIRST_DUE, LinkSecret, NOTICES_PER_OWNER, NewWebhook, NoticeEnd, Occasion, OwnerId, ParcelId, Subject,
     SwitchOffReason, Timestamp, Webhook, WebhookDelivery, WebhookDeliveryState, WebhookDeliveryStatus,
     WebhookEventType, WebhookId, WebhookSecret, WebhookState, WebhookTicket,
 };
 use parceltrack::ports::{
-    Clock as _, CreateWebhooks as _, MailError, Notice, PortError, ReadWebhookDeliveries as _, ReadWebhooks as _,
-    RecordWebhookDeliveries as _, SendNotice, SendWebhookTicket, SendWebhookTickets,
+    BoundConfirmations as _, BoundNotices as _, ChangeWebhooks as _, Clock as _, ConfirmContacts as _,
+    CreateWebhooks as _, MailError, Notice, NoticeRight, PortError, ReadWebhookDeliveries as _, ReadWebhooks as _,
+    RecordWebhookDeliveries as _, SendNotice, SendWebhookTicket, SendWebhookTickets, WorkOnWebhooks as _,
 };
 use serde_json::json;
 use stack_tests::webhooks::{Behaviour, Endpoint};
@@ -101,7 +104,11 @@ impl Parts {
         let (table, rows) = (Arc::new(webhooks.clone()), Arc::new(deliveries.clone()));
         let worker = WebhookWorker {
             webhooks: table.clone(),
-            health: table,
+            health: table.clone(),
+            bounds: table.clone(),
+            contacts: table.clone(),
+            confirmations: table,
+            ask: Arc::new(WebhookTicketQueue::new(stack.clients.sqs(), queue.clone())),
             deliveries: rows.clone(),
             work: rows.clone(),
             endpoints: Arc::new(Endpoints::new(Arc::new(SystemResolver), "127.0.0.1".parse().unwrap()).unwrap()),
@@ -111,7 +118,12 @@ impl Parts {
             notices: notices.clone(),
             suppressions: Arc::new(stack.suppressions()),
             clock: clock.clone(),
-            rules: Rules { lease: Duration::from_secs(30), max_receives: 5 },
+            rules: Rules {
+                lease: Duration::from_secs(30),
+                max_receives: 5,
+                notice_interval: Duration::from_secs(5),
+                public_url: "https://parcels.example".to_owned(),
+            },
         };
         let relay = WebhookRelay { deliveries: rows, tickets: tickets.clone(), clock: clock.clone() };
         let now = clock.now();
@@ -167,6 +179,24 @@ impl Parts {
                 assert!(answer.batch_item_failures.is_empty());
             }
         }
+    }
+
+    /// The contact is asked, and says yes.
+    async fn contact_confirms(&self) {
+        let (secret, now) = (LinkSecret(Uuid::new_v4()), self.clock.now());
+        assert!(self.webhooks.count_confirmation(&self.webhook, secret, now).await.unwrap());
+        let contact = ContactId::of(&self.webhook.owner, &self.webhook.contact);
+        let link = self.webhooks.confirm(ContactToken { contact, secret }, now).await.unwrap();
+        assert_eq!(link, ConfirmationLink::Good);
+    }
+
+    /// Lets the worker take the wish for a confirmation.
+    async fn ask_contact(&self) {
+        let body = ConfirmationTicket { confirm: self.webhook.key() }.to_body();
+        let event: SqsEvent =
+            serde_json::from_value(json!({"Records": [record("one", &body, 1, "no-such-handle")]})).unwrap();
+        let answer = handle(&self.worker, event, &context(Duration::from_secs(25))).await.unwrap();
+        assert!(answer.batch_item_failures.is_empty());
     }
 
     async fn delivery(&self, id: DeliveryId) -> WebhookDelivery {
@@ -280,6 +310,7 @@ async fn after_three_failures_an_endpoint_is_left_alone_then_tried_by_one_call_a
 async fn an_endpoint_that_fails_for_five_days_is_switched_off_and_its_owner_told_once_the_mail_goes() {
     let endpoint = Endpoint::start(Behaviour::Status(500)).await;
     let parts = Parts::new(&endpoint.url).await;
+    parts.contact_confirms().await;
     let mut last = parts.hear(parcel(), 1).await;
     parts.work().await;
     for hours in (12..=120).step_by(12) {
@@ -301,12 +332,84 @@ async fn an_endpoint_that_fails_for_five_days_is_switched_off_and_its_owner_told
     assert_eq!(tries.len(), 2, "told, and not again");
     assert_eq!((tries[1].to.as_str(), &tries[0]), ("tan@example.com", &tries[1]));
     assert!(tries[1].text.contains("five days") && !tries[1].text.contains("/webhooks/webhooks"), "{}", tries[1].text);
-    assert_eq!(parts.state().await.notice_due, None);
+    let told = parts.state().await;
+    assert_eq!((told.notice_due, told.notice_end), (None, Some(NoticeEnd::Sent)));
     assert_eq!(parts.delivery(last).await.state.status(), WebhookDeliveryStatus::Withdrawn);
     let calls = endpoint.received().len();
     parts.clock.forward(Duration::from_hours(24));
     parts.work().await;
     assert_eq!(endpoint.received().len(), calls, "nobody calls it any more");
+}
+
+#[tokio::test]
+async fn who_has_not_confirmed_gets_one_mail_whatever_the_merchant_does_and_the_notice_ends_visibly() {
+    let endpoint = Endpoint::start(Behaviour::Status(410)).await;
+    let parts = Parts::new(&endpoint.url).await;
+    parts.ask_contact().await;
+    // The provider was away, so nothing is out; now it is there.
+    parts.clock.forward(Duration::from_mins(1));
+    for _ in 0..5 {
+        parts.ask_contact().await;
+        parts.clock.forward(Duration::from_mins(1));
+        parts.hear(parcel(), 1).await;
+        parts.work().await;
+        let webhook = parts.state().await;
+        assert_eq!((webhook.is_active(), webhook.notice_end), (false, Some(NoticeEnd::NotConfirmed)));
+        parts.webhooks.enable(&parts.webhook.key(), parts.clock.now()).await.unwrap();
+    }
+    let mails = parts.notices.tries.lock().unwrap().clone();
+    let subjects: Vec<&str> = mails.iter().map(|mail| mail.subject.as_str()).collect();
+    assert_eq!(subjects, ["Please confirm your address"; 2], "one that was not taken, and one that was");
+
+    // Another webhook, of another merchant, with the address in capitals: no mail either on the same day.
+    let capitals = Webhook {
+        id: WebhookId(Uuid::new_v4()),
+        owner: "kopi-corner".parse().unwrap(),
+        contact: "TAN@Example.com".parse().unwrap(),
+        ..parts.webhook.clone()
+    };
+    let (secret, now) = (LinkSecret(Uuid::new_v4()), parts.clock.now());
+    assert!(!parts.webhooks.count_confirmation(&capitals, secret, now).await.unwrap());
+}
+
+#[tokio::test]
+async fn bounds_of_mails_hold_however_many_ask_at_once() {
+    let parts = Parts::new("http://127.0.0.1:9/webhooks").await;
+    let now = parts.clock.now();
+    let asked = join_all((0..20).map(|_| {
+        let (secret, parts) = (LinkSecret(Uuid::new_v4()), &parts);
+        // In each other's way for long is no grant either.
+        async move { parts.webhooks.count_confirmation(&parts.webhook, secret, now).await.unwrap_or(false) }
+    }));
+    assert_eq!(asked.await.into_iter().filter(|granted| *granted).count(), 1);
+    let turns = join_all((0..20).map(|_| parts.webhooks.notice_turn(Duration::from_secs(5), now))).await;
+    assert_eq!(turns.into_iter().filter(|turn| *turn == Ok(NoticeRight::Granted)).count(), 1);
+    let almost = now + Duration::from_millis(4_999);
+    assert_eq!(parts.webhooks.notice_turn(Duration::from_secs(5), almost).await, Ok(NoticeRight::NotYet));
+
+    // The merchant's own day: ten webhooks with ten addresses, switched off side by side, twice each.
+    let others: Vec<Webhook> = (0..10)
+        .map(|number| Webhook {
+            id: WebhookId(Uuid::new_v4()),
+            contact: format!("tan{number}@example.com").parse().unwrap(),
+            ..parts.webhook.clone()
+        })
+        .collect();
+    let mut granted = 0;
+    for round in 0..2 {
+        let off = now + Duration::from_secs(round);
+        for webhook in &others {
+            if round == 0 {
+                parts.webhooks.create(webhook, None, now).await.unwrap();
+            }
+            parts.webhooks.enable(&webhook.key(), off).await.unwrap();
+            parts.webhooks.switch_off(&webhook.key(), SwitchOffReason::Gone, off).await.unwrap();
+        }
+        let rights = join_all(others.iter().map(|webhook| parts.webhooks.count_notice(webhook, off, now))).await;
+        granted += rights.into_iter().filter(|right| *right == Ok(NoticeRight::Granted)).count();
+    }
+    // One went to the confirmation above; the tenth webhook was not made, since the merchant had one.
+    assert_eq!(granted, usize::try_from(NOTICES_PER_OWNER).unwrap() - 1);
 }
 
 #[tokio::test]
