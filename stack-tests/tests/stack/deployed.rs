@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value};
 
 /// The two environments by the names of their files in `deploy/parameters`, as CloudFormation makes them.
-static ENVIRONMENTS: LazyLock<[(&str, Value); 2]> =
+pub(crate) static ENVIRONMENTS: LazyLock<[(&str, Value); 2]> =
     LazyLock::new(|| ["uat", "prod"].map(|name| (name, expanded(name))));
 
 /// The functions by their directory, with the logical ids of their role and of themselves.
@@ -210,7 +210,7 @@ fn resources(template: &Value) -> &Map<String, Value> {
     template["Resources"].as_object().unwrap()
 }
 
-fn of_type<'a>(template: &'a Value, kind: &'a str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+pub(crate) fn of_type<'a>(template: &'a Value, kind: &'a str) -> impl Iterator<Item = (&'a String, &'a Value)> {
     resources(template).iter().filter(move |(_, resource)| resource["Type"] == kind)
 }
 
@@ -238,7 +238,7 @@ fn resource_name(resource: &Value) -> String {
 }
 
 /// Action and resource of everything that a role's own policies allow.
-fn permissions(role: &Value) -> BTreeSet<(String, String)> {
+pub(crate) fn permissions(role: &Value) -> BTreeSet<(String, String)> {
     let policies = each(&role["Properties"]["Policies"]);
     let statements = policies.iter().flat_map(|policy| each(&policy["PolicyDocument"]["Statement"]));
     let allowed = statements.filter(|statement| statement["Effect"] == "Allow");

@@ -4,6 +4,7 @@
 
 mod access;
 mod bad_input;
+mod claims;
 mod contract;
 mod crash;
 mod cursors;
