@@ -31,6 +31,7 @@ mod search;
 mod secret;
 mod ses;
 mod simulator;
+mod spoilt;
 mod template;
 mod timeline;
 mod tracking;
