@@ -2,6 +2,7 @@
 //!
 //! `cargo test -p interleavings -- --nocapture` prints how much was explored.
 
+mod answers;
 mod at_random;
 mod broken_worlds;
 mod explored;
