@@ -129,7 +129,7 @@ pub struct ConfirmationTicket {
 impl ConfirmationTicket {
     /// Reads a message's body.
     pub fn parse(body: &str) -> Result<Self, InvalidWebhookMessage> {
-        serde_json::from_str(body).map_err(InvalidWebhookMessage::of)
+        serde_json::from_str(body).map_err(|error| InvalidWebhookMessage::of(&error))
     }
 
     /// The message's body.

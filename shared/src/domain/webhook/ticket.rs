@@ -24,7 +24,7 @@ pub struct WebhookTicket {
 pub struct InvalidWebhookMessage(String);
 
 impl InvalidWebhookMessage {
-    pub(super) fn of(error: serde_json::Error) -> Self {
+    pub(super) fn of(error: &serde_json::Error) -> Self {
         Self(error.to_string())
     }
 }
@@ -32,7 +32,7 @@ impl InvalidWebhookMessage {
 impl WebhookTicket {
     /// Reads a message's body.
     pub fn parse(body: &str) -> Result<Self, InvalidWebhookMessage> {
-        serde_json::from_str(body).map_err(InvalidWebhookMessage::of)
+        serde_json::from_str(body).map_err(|error| InvalidWebhookMessage::of(&error))
     }
 
     /// The message's body.
@@ -113,7 +113,7 @@ struct Envelope {
 
 /// Reads a message to the fan-out: EventBridge's envelope around an event, or a wish of the API's.
 pub fn parse_event_message(body: &str) -> Result<EventMessage, InvalidWebhookMessage> {
-    let envelope: Envelope = serde_json::from_str(body).map_err(InvalidWebhookMessage::of)?;
+    let envelope: Envelope = serde_json::from_str(body).map_err(|error| InvalidWebhookMessage::of(&error))?;
     match (envelope.detail, envelope.resend) {
         (Some(event), None) => Ok(EventMessage::Event(event)),
         (None, Some(wish)) => Ok(EventMessage::Resend(wish)),
