@@ -48,12 +48,9 @@ impl WebhookWorker {
         if self.health.claim_notice(&key, now + NEXT_NOTICE, now).await? == StepTaken::OvertakenByAnother {
             return Ok(false);
         }
-        let end = match self.tell(webhook, at, reason, now).await? {
-            Some(end) => end,
-            None => {
-                tracing::info!(event = "merchant_not_told_yet");
-                return Ok(false);
-            }
+        let Some(end) = self.tell(webhook, at, reason, now).await? else {
+            tracing::info!(event = "merchant_not_told_yet");
+            return Ok(false);
         };
         tracing::info!(event = "notice_ended", ?end);
         self.health.notice_done(&key, end).await?;

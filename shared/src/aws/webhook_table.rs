@@ -86,7 +86,7 @@ const KEY: usize = 2;
 
 /// How often a creation counts anew because another one of the same owner was faster. Each time that one was made, so that
 /// more than ten are lost in a row only where as many are deleted.
-const COUNTS: u32 = 2 * MAX_WEBHOOKS as u32;
+const COUNTS: usize = 2 * MAX_WEBHOOKS;
 
 #[async_trait]
 impl CreateWebhooks for WebhookTable {
