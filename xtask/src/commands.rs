@@ -85,7 +85,10 @@ impl<'a> Here<'a> {
 
     fn shell(&self, command: &str) -> Command {
         let command = command.replace(PUBLIC_URL, self.api_url).replace(REASON.0, REASON.1);
-        let command = match command.strip_prefix("parcelctl ") {
+        // By itself cargo would compile its dependencies once more, with other features.
+        let operator =
+            command.strip_prefix("cargo run -p parcelctl -- ").or_else(|| command.strip_prefix("parcelctl "));
+        let command = match operator {
             Some(arguments) => format!("{} {arguments}", self.parcelctl),
             None => command.replace("curl ", "curl --fail-with-body "),
         };
