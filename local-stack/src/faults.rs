@@ -321,13 +321,10 @@ fn refusal(service: Service, fault: Fault, target: &str) -> Response {
             json(StatusCode::BAD_REQUEST, "com.amazonaws.sqs#RequestThrottled", "")
         }
         (Service::Sqs, _) => json(StatusCode::SERVICE_UNAVAILABLE, "com.amazonaws.sqs#ServiceUnavailable", ""),
-        (Service::EventBridge, Fault::Throttled | Fault::Conflict) => {
+        (Service::EventBridge | Service::SecretsManager, Fault::Throttled | Fault::Conflict) => {
             json(StatusCode::BAD_REQUEST, "ThrottlingException", "")
         }
         (Service::EventBridge, _) => json(StatusCode::INTERNAL_SERVER_ERROR, "InternalException", ""),
-        (Service::SecretsManager, Fault::Throttled | Fault::Conflict) => {
-            json(StatusCode::BAD_REQUEST, "ThrottlingException", "")
-        }
         (Service::SecretsManager, _) => json(StatusCode::INTERNAL_SERVER_ERROR, "InternalServiceError", ""),
         (Service::Ses, Fault::Throttled | Fault::Conflict) => {
             json(StatusCode::TOO_MANY_REQUESTS, "TooManyRequestsException", "")

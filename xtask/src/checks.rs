@@ -269,7 +269,7 @@ async fn secrets(root: &Path) -> Result<()> {
     Command::new(venv.join("bin/python")).arg(".ci/find_secrets.py").current_dir(root).status_ok().await
 }
 
-/// Where a clone of RustSec's database of known holes is, for a machine that cannot fetch it.
+/// Where a clone of `RustSec`'s database of known holes is, for a machine that cannot fetch it.
 const ADVISORY_DATABASE: &str = "PARCELTRACK_ADVISORY_DATABASE";
 
 /// What cargo-deny calls its copy of that database: a hash of its usual address.

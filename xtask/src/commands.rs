@@ -79,7 +79,7 @@ impl<'a> Here<'a> {
                       --contact it@shop.example.com";
         let output = here.shell(create).output().await?;
         let created: Value = serde_json::from_slice(&output.stdout).with_context(|| format!("{output:?}"))?;
-        here.webhook = created["id"].as_str().context("a webhook without an id")?.to_owned();
+        created["id"].as_str().context("a webhook without an id")?.clone_into(&mut here.webhook);
         Ok(here)
     }
 

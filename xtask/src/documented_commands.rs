@@ -141,7 +141,7 @@ fn of_block(document: &str, block: &[(usize, &str)]) -> Result<Vec<Documented>> 
             End::Open => begun = Some(command),
             End::At(end) => {
                 command.command.truncate(end);
-                command.command = command.command.replace("\\\n", "").trim_end().to_owned();
+                command.command.replace("\\\n", "").trim_end().clone_into(&mut command.command);
                 commands.push(command);
             }
         }

@@ -63,12 +63,12 @@ async fn everything(here: &Here<'_>, documented: &[&str], events: &[SampleEvent]
     for command in documented {
         let begin = Instant::now();
         let answer = here.answer(command).await?;
-        let told = match events.iter().find(|event| command.contains(&format!("events/{}.json", event.name))) {
-            Some(event) => event.check(&answer)?,
-            None => {
-                ensure!(answer["parcels"].is_array(), "`{command}` answers {answer}");
-                "parcels".to_owned()
-            }
+        let event = events.iter().find(|event| command.contains(&format!("events/{}.json", event.name)));
+        let told = if let Some(event) = event {
+            event.check(&answer)?
+        } else {
+            ensure!(answer["parcels"].is_array(), "`{command}` answers {answer}");
+            "parcels".to_owned()
         };
         println!("{command}\n  {told}, {:.1} s", begin.elapsed().as_secs_f32());
     }

@@ -1,4 +1,4 @@
-//! Answers only what came by CloudFront, where that is wished: it alone knows the secret that it sends along.
+//! Answers only what came by `CloudFront`, where that is wished: it alone knows the secret that it sends along.
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -9,10 +9,10 @@ use parceltrack::domain::OriginSecretHashes;
 
 use crate::problem::Problem;
 
-/// What CloudFront adds to each request; a caller's own is replaced there.
+/// What `CloudFront` adds to each request; a caller's own is replaced there.
 const ORIGIN_SECRET: HeaderName = HeaderName::from_static("x-origin-secret");
 
-/// The API behind CloudFront alone: everything else is answered as a path that does not exist.
+/// The API behind `CloudFront` alone: everything else is answered as a path that does not exist.
 pub fn only_by_cloudfront(api: Router, good: OriginSecretHashes) -> Router {
     // Around everything, so that no handler is reached; the problem is then answered like any other.
     Router::new().fallback_service(api).layer(middleware::from_fn_with_state(good, check))

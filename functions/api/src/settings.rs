@@ -46,7 +46,7 @@ pub struct Settings {
     pub webhook_addresses: AddressRule,
     /// The pages that may call from a browser, separated by commas; none without it.
     pub allowed_origins: Vec<HeaderValue>,
-    /// By which the API knows what came by CloudFront; without them it answers everybody.
+    /// By which the API knows what came by `CloudFront`; without them it answers everybody.
     pub origin_secrets: Option<OriginSecretHashes>,
     /// What all invoices have in common.
     pub billing: Billing,

@@ -95,7 +95,7 @@ fn answer_in(world: &Arc<Mutex<World>>, role: Role, asked: &Asked) -> Value {
     });
     let end = SystemTime::now().duration_since(UNIX_EPOCH).unwrap() + Duration::from_mins(10);
     let mut context = Context::default();
-    context.request_id = "asked".to_owned();
+    "asked".clone_into(&mut context.request_id);
     context.deadline = end.as_millis().try_into().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(api::handle(Api::new(ports).router(), event, context)).unwrap()

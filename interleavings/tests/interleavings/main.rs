@@ -2,6 +2,7 @@
 //!
 //! `cargo test -p interleavings -- --nocapture` prints how much was explored.
 
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 mod answers;
 mod at_random;
 mod broken_worlds;

@@ -1,4 +1,4 @@
-//! The word by which the API knows what came by CloudFront.
+//! The word by which the API knows what came by `CloudFront`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConstantTimeEq as _};
 
-/// How many secrets are good at once: the one that CloudFront sends, and its successor or predecessor.
+/// How many secrets are good at once: the one that `CloudFront` sends, and its successor or predecessor.
 const MAX_SECRETS: usize = 2;
 
 /// The hashes (SHA-256) of the secrets that are good. The secrets themselves are long and drawn at random, so their

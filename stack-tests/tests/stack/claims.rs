@@ -37,7 +37,7 @@ fn sections(document: &str) -> Vec<Section> {
         match cells.as_slice() {
             ["", .., "test" | "tests", ""] => in_table_of_claims = true,
             ["", .., last, ""] if in_table_of_claims && !last.starts_with("---") => {
-                section.tests.push((*last).to_owned())
+                section.tests.push((*last).to_owned());
             }
             ["", .., _, ""] => {}
             _ => in_table_of_claims = false,
