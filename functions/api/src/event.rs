@@ -58,6 +58,11 @@ const NOT_IN_QUERY: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'}');
 
+/// How long path and query may be together. API Gateway takes 10,240 bytes, and encoding makes at most three of one; a URI of
+/// more than 65,534 makes `lambda_http` panic.
+/// <https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html>
+const LONGEST_URI: usize = 3 * 10_240;
+
 /// Serves API Gateway's events until Lambda stops the process.
 pub async fn serve(router: Router, timeout: Timeout) -> Result<(), Error> {
     invocation::serve(timeout, |event: LambdaEvent<Value>| handle(router.clone(), event.payload, event.context)).await
@@ -135,6 +140,10 @@ fn put_in_order(mut event: Value) -> Result<ApiGatewayV2httpRequest, Problem> {
     let stage = event.request_context.stage.take().unwrap_or_default();
     event.raw_path = Some(route_path(&path, &stage)?);
     event.raw_query_string = event.raw_query_string.map(|query| utf8_percent_encode(&query, NOT_IN_QUERY).to_string());
+    let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    if length(&event.raw_path) + length(&event.raw_query_string) > LONGEST_URI {
+        return Err(Problem::Malformed("Path and query are too long.".to_owned()));
+    }
     if event.is_base64_encoded && event.body.as_ref().is_some_and(|body| STANDARD.decode(body).is_err()) {
         return Err(Problem::Malformed("The body is not valid base64.".to_owned()));
     }

@@ -31,10 +31,10 @@ mod wiring;
 
 pub use app::{App, RandomTrackingNumbers, Webhooks};
 pub use docs::STYLE as DOCS_STYLE;
-pub use edge::router;
+pub use edge::{only_named_writes, router};
 pub use event::{handle, serve};
 pub use key_ring::KeyRing;
 pub use openapi::openapi;
 pub use origin::only_by_cloudfront;
 pub use queue::{Latest, QueueWatch};
-pub use settings::Settings;
+pub use settings::{CalledBy, Settings};

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use api::{App, Settings, only_by_cloudfront, router, serve};
+use api::{App, CalledBy, Settings, only_by_cloudfront, only_named_writes, router, serve};
 use parceltrack::aws::{Clients, InvoiceTable, TicketQueue};
 use parceltrack::telemetry;
 
@@ -20,8 +20,12 @@ async fn run() -> Result<(), lambda_http::Error> {
     let tickets = TicketQueue::new(clients.sqs(), settings.tickets_queue_url.clone());
     tokio::join!(invoices.warm_up(), tickets.warm_up());
     let (allowed_origins, timeout) = (settings.allowed_origins.clone(), settings.timeout);
-    let origin_secrets = settings.origin_secrets.clone();
+    let (origin_secrets, caller) = (settings.origin_secrets.clone(), settings.called_by);
     let router = router(App::on_aws(settings, &clients), &allowed_origins);
+    let router = match caller {
+        CalledBy::ApiGateway => only_named_writes(router),
+        CalledBy::Laptop => router,
+    };
     let router = match origin_secrets {
         Some(good) => only_by_cloudfront(router, good),
         None => router,

@@ -5,6 +5,15 @@ use parceltrack::domain::{AddressRule, Billing, Currency, MailRate, Money, Origi
 use parceltrack::invocation::Timeout;
 use parceltrack::settings::{InvalidSetting, mail_rate, optional, parsed, required, webhook_addresses};
 
+/// Who makes the API's events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CalledBy {
+    /// API Gateway, with the routes of template.yaml.
+    ApiGateway,
+    /// A program that plays it: the local stack, `cargo lambda watch`, `sam local`.
+    Laptop,
+}
+
 /// The API's settings, from the environment variables of the same names in capitals.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -46,6 +55,8 @@ pub struct Settings {
     pub webhook_addresses: AddressRule,
     /// The pages that may call from a browser, separated by commas; none without it.
     pub allowed_origins: Vec<HeaderValue>,
+    /// Who makes its events.
+    pub called_by: CalledBy,
     /// By which the API knows what came by `CloudFront`; without them it answers everybody.
     pub origin_secrets: Option<OriginSecretHashes>,
     /// What all invoices have in common.
@@ -58,6 +69,7 @@ impl Settings {
         let wrong = |name, problem: &dyn ToString| InvalidSetting::Wrong { name, problem: problem.to_string() };
         Ok(Self {
             timeout: Timeout::from_env("API_TIMEOUT_SECONDS")?,
+            called_by: if required("ENVIRONMENT")? == "local" { CalledBy::Laptop } else { CalledBy::ApiGateway },
             api_keys_table: required("API_KEYS_TABLE")?,
             parcels_table: required("PARCELS_TABLE")?,
             tracking_numbers_table: required("TRACKING_NUMBERS_TABLE")?,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use parceltrack::domain::{ContactId, NoticeEnd, SwitchOffReason, Timestamp, Webhook, WebhookDelivery, WebhookState};
 use parceltrack::ports::{MailError, NoticeRight, PortError, StepTaken};
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::batch::Verdict;
 use crate::notice;
@@ -15,6 +15,11 @@ pub(crate) const MAIL_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How long the answer may take that gives the right to a mail.
 const TURN_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// How long a notice waits for its turn, looking again in between: others have asked for a turn as well, and one who only looks once a
+/// minute would seldom find it free. Two intervals, within the time of an invocation.
+const TURN_PATIENCE: Duration = Duration::from_secs(10);
+const TURN_PAUSE: Duration = Duration::from_millis(500);
 
 /// When the merchant is to be told again, if nothing came of it. Longer than a worker lives.
 const NEXT_NOTICE: Duration = Duration::from_mins(1);
@@ -84,8 +89,12 @@ impl WebhookWorker {
             NoticeRight::TooMany => return Ok(Some(NoticeEnd::TooMany)),
         }
         // Last, so that a right that was given is used at once.
-        if !self.has_turn().await? {
-            return Ok(None);
+        let end = Instant::now() + TURN_PATIENCE;
+        while !self.has_turn().await? {
+            if Instant::now() >= end {
+                return Ok(None);
+            }
+            sleep(TURN_PAUSE).await;
         }
         let notice = notice::compose(webhook, at, reason);
         Ok(match timeout(MAIL_TIMEOUT, self.notices.tell(&notice)).await {

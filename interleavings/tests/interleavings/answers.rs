@@ -98,7 +98,7 @@ fn answer_in(world: &Arc<Mutex<World>>, role: Role, asked: &Asked) -> Value {
     "asked".clone_into(&mut context.request_id);
     context.deadline = end.as_millis().try_into().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    runtime.block_on(api::handle(Api::new(ports).router(), event, context)).unwrap()
+    runtime.block_on(api::handle(api::only_named_writes(Api::new(ports).router()), event, context)).unwrap()
 }
 
 /// As much of this as fits into a body, between two ends.

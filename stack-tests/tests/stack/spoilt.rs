@@ -335,12 +335,14 @@ impl World {
 }
 
 fn request(method: &str, path: &str, key: &str, body: &Value) -> Value {
+    // Its own name, without which API Gateway would not have had a limit for it.
+    let route = format!("{method} {path}");
     json!({
-        "version": "2.0", "routeKey": "$default", "rawPath": path, "rawQueryString": "",
+        "version": "2.0", "routeKey": route, "rawPath": path, "rawQueryString": "",
         "headers": {"authorization": format!("Bearer {key}"), "content-type": "application/json"},
         "requestContext": {
             "accountId": "1", "apiId": "a", "domainName": "a", "domainPrefix": "a", "requestId": "r",
-            "routeKey": "$default", "stage": "$default", "time": "30/Nov/2026:01:00:00 +0000", "timeEpoch": 1_796_000_400_000_u64,
+            "routeKey": route, "stage": "$default", "time": "30/Nov/2026:01:00:00 +0000", "timeEpoch": 1_796_000_400_000_u64,
             "http": {"method": method, "path": path, "protocol": "HTTP/1.1", "sourceIp": "203.0.113.7", "userAgent": "x"},
         },
         "body": if body.is_null() { Value::Null } else { body.to_string().into() },

@@ -374,7 +374,7 @@ async fn who_has_not_confirmed_gets_one_mail_whatever_the_merchant_does_and_the_
 
 #[tokio::test]
 async fn bounds_of_mails_hold_however_many_ask_at_once() {
-    let parts = Parts::new("http://127.0.0.1:9/webhooks").await;
+    let parts = Parts::new("http://127.0.0.1:1024/webhooks").await;
     let now = parts.clock.now();
     let asked = join_all((0..20).map(|_| {
         let (secret, parts) = (LinkSecret(Uuid::new_v4()), &parts);
