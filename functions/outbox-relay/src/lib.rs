@@ -81,11 +81,12 @@ impl Relay {
     ) -> Result<(), PortError> {
         let mut after = None;
         loop {
-            let page = self.invoices.due_page(shard, now, after).await?;
+            // Before the read, which may take as long as an attempt and its repeats.
             if deadline.duration_since(SystemTime::now()).unwrap_or_default() < TIME_TO_STOP {
                 tracing::warn!(event = "relay_out_of_time", shard);
                 return Ok(());
             }
+            let page = self.invoices.due_page(shard, now, after).await?;
             // A page's batches side by side: after an outage everything is due at once, and one call at a time would
             // bring tickets more slowly than they are worked off.
             join_all(page.invoices.chunks(BATCH).map(|batch| self.relay(batch, waiting))).await.into_iter().for_each(
