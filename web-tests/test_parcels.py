@@ -105,9 +105,11 @@ def test_hostile_names_show_as_text(stack, visit):
     page.on("dialog", lambda dialog: dialog.dismiss() or visit.complaints.append("a name was run"))
     for name in names:
         parcel = stack.create_parcel(recipient=name, reference=f"<b>{mark}</b>")
-        expect(page.locator("li.parcel .name").filter(has_text=mark).first).to_have_text(name)
+        # What would turn around the text beside it is taken out by the API.
+        shown = name.replace("\u202e", "")
+        expect(page.locator("li.parcel .name").filter(has_text=mark).first).to_have_text(shown)
         page.goto(f"{stack.page_url}/parcel/?n={parcel['trackingNumber']}")
-        expect(page.get_by_role("heading", level=1)).to_have_text(name)
+        expect(page.get_by_role("heading", level=1)).to_have_text(shown)
         expect(page.locator("#parcel-facts")).to_contain_text(f"<b>{mark}</b>")
         page.goto(stack.page_url)
     assert page.locator("#rows img, #rows script, #rows b").count() == 0
