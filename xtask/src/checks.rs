@@ -19,7 +19,8 @@ use crate::api::Api;
 use crate::interrupt::interruptible;
 use crate::program::{Profile, StatusOk as _, cargo};
 use crate::{
-    bench, chaos, commands, drill, instructions, invoice, load, progress, root, rush, smoke, target, template,
+    bench, chaos, commands, drill, instructions, invoice, load, progress, root, rush, sam_local, smoke, target,
+    template,
 };
 
 #[derive(Args)]
@@ -52,9 +53,10 @@ enum Step {
     Rush,
     /// Half a minute in which everything goes wrong, and the healing
     Chaos,
-    /// What README and docs show: every function by `cargo lambda watch`, parcelctl, curl, and who runs the rest
+    /// What README and docs show: every function by `cargo lambda watch`, and by sam local where there is Docker; parcelctl, curl,
+    /// and who runs the rest
     Commands,
-    /// bench, load worker, load relay and invoice in their smallest forms, on debug programs
+    /// bench, each load and invoice in their smallest forms, on debug programs
     Measure,
     /// Nothing secret in the tree
     Secrets,
@@ -231,7 +233,12 @@ async fn documented(root: &Path) -> Result<()> {
     against_own_stack(root, "test-commands", async |addresses| {
         Box::pin(commands::run(&StackAddresses::read(addresses)?)).await
     })
-    .await
+    .await?;
+    if !runs("docker", "info").await {
+        println!("There is no Docker engine: `cargo xtask sam-local` is left out.");
+        return Ok(());
+    }
+    sam_local::run(&target::Arguments::default()).await
 }
 
 /// Whether what measures still works.

@@ -37,6 +37,9 @@ pub(crate) async fn run(command: &Command) -> Result<()> {
 
 /// What takes seconds, with the programs of this directory: whether it works, not how much it takes.
 pub(crate) async fn smallest(directory: PathBuf) -> Result<()> {
-    Box::pin(worker::run(&worker::Arguments::smallest(surroundings::Programs::of(directory.clone())))).await?;
-    Box::pin(relay::run(&relay::Arguments::smallest(surroundings::Programs::of(directory)))).await
+    let programs = || surroundings::Programs::of(directory.clone());
+    Box::pin(worker::run(&worker::Arguments::smallest(programs()))).await?;
+    Box::pin(relay::run(&relay::Arguments::smallest(programs()))).await?;
+    Box::pin(soak::smallest(&programs())).await?;
+    Box::pin(scale::run(&scale::Arguments::smallest(programs()))).await
 }

@@ -209,7 +209,7 @@ def checked(body: object) -> dict:
 
 def invalid_fields(errors: list[dict]) -> Problem:
     detail = "; ".join(f"{error['field']} {error['message']}" for error in errors) + "."
-    return Problem(422, "invalid-fields", "Some fields are wrong", detail, errors=errors)
+    return Problem(422, "invalid-fields", "Some fields are wrong", detail, errors=errors, errorCount=len(errors))
 
 
 def shown_parcel(row: dict, invoice: dict | None, events: bool) -> dict:
@@ -314,7 +314,7 @@ def path_id(text: str) -> str:
             pass
     if not TRACKING_NUMBER.fullmatch(text):
         error = {"field": "id", "message": "must be a UUID or a tracking number"}
-        raise Problem(400, "invalid-parameter", "A parameter is wrong", f"id {error['message']}.", errors=[error])
+        raise Problem(400, "invalid-parameter", "A parameter is wrong", f"id {error['message']}.", errors=[error], errorCount=1)
     answer = dynamodb.get_item(TableName=TRACKING_NUMBERS, Key={"trackingNumber": {"S": text}}, ConsistentRead=True)
     if "Item" not in answer:
         raise no_such("parcel")

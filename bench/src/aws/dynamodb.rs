@@ -175,13 +175,34 @@ impl Tables {
         Ok(shown.map_or_else(|| json!({}), |row| json!({"Attributes": row})))
     }
 
-    /// All or nothing.
+    /// The row that an expression `ADD name :value` makes.
+    fn added(&self, update: &Value) -> Result<Value, Refused> {
+        let (table, key) = (text(&update["TableName"])?, &update["Key"]);
+        let mut row = self.row(table, key)?.unwrap_or(key).clone();
+        let add = text(&update["UpdateExpression"])?.strip_prefix("ADD ").ok_or(Refused::Unreadable)?;
+        let (name, value) = add.split_once(' ').ok_or(Refused::Unreadable)?;
+        let number = |value: &Value| value["N"].as_str().and_then(|number| number.parse::<u64>().ok()).unwrap_or(0);
+        let sum = number(&row[name]) + number(&update["ExpressionAttributeValues"][value]);
+        row[name] = json!({"N": sum.to_string()});
+        Ok(row)
+    }
+
+    /// All or nothing, of puts and additions.
     fn transact(&mut self, input: &Value) -> Answer {
-        let items: Vec<&Value> =
-            input["TransactItems"].as_array().into_iter().flatten().map(|item| &item["Put"]).collect();
+        let mut items: Vec<(&Value, Value)> = Vec::new();
+        for item in input["TransactItems"].as_array().into_iter().flatten() {
+            let (write, row) = match item.get("Put") {
+                Some(put) => (put, Ok(put["Item"].clone())),
+                None => (&item["Update"], self.added(&item["Update"])),
+            };
+            let Ok(row) = row else {
+                return Answer::refusal("ValidationException", json!({"message": item.to_string()}));
+            };
+            items.push((write, row));
+        }
         let mut reasons = Vec::new();
-        for put in &items {
-            let checked = text(&put["TableName"]).and_then(|table| self.check(table, &put["Item"], put));
+        for (put, row) in &items {
+            let checked = text(&put["TableName"]).and_then(|table| self.check(table, row, put));
             reasons.push(match checked {
                 Ok(()) => json!({"Code": "None"}),
                 Err(Refused::Condition(row)) => {
@@ -198,9 +219,9 @@ impl Tables {
             let kind = "com.amazonaws.dynamodb.v20120810#TransactionCanceledException";
             return Answer::refusal(kind, json!({"CancellationReasons": reasons, "message": "cancelled"}));
         }
-        for put in items {
+        for (put, row) in items {
             let table = put["TableName"].as_str().unwrap_or_default();
-            if self.put(table, put["Item"].clone()).is_err() {
+            if self.put(table, row).is_err() {
                 return Answer::refusal("ResourceNotFoundException", json!({}));
             }
         }

@@ -55,8 +55,27 @@ struct Watched {
 }
 
 pub(super) async fn run(arguments: &Arguments) -> Result<()> {
-    ensure!(arguments.rate > 0.0, "a rate is above zero");
-    let surroundings = Surroundings::start(&arguments.programs).await?;
+    let length = Duration::from_secs(60 * arguments.minutes);
+    let watched = orders_for(length, arguments.rate, &arguments.programs).await?;
+    println!("\n|  | first third | last third |\n|---|---|---|");
+    let mut growth = Vec::new();
+    for Watched { name, looks, .. } in &watched {
+        growth.extend(judge(name, looks)?);
+    }
+    ensure!(growth.is_empty(), "grown: {}", growth.join(", "));
+    println!("\nNothing has grown.");
+    Ok(())
+}
+
+/// Two looks: whether each order is mailed, and no word of what grows.
+pub(super) async fn smallest(programs: &Programs) -> Result<()> {
+    orders_for(2 * EVERY + Duration::from_secs(1), 2.0, programs).await.map(|_| ())
+}
+
+/// Orders at a steady rate, each mailed, and what was seen of the processes meanwhile.
+async fn orders_for(length: Duration, rate: f64, programs: &Programs) -> Result<Vec<Watched>> {
+    ensure!(rate > 0.0, "a rate is above zero");
+    let surroundings = Surroundings::start(programs).await?;
     let mut watched = Vec::new();
     for name in ["api", "invoice-worker"] {
         let process = surroundings.function(name).await?;
@@ -71,14 +90,9 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
     let [api, worker] = watched.as_mut_slice() else { unreachable!("two processes") };
     let tables = surroundings.aws.snapshot();
 
-    println!(
-        "\n{} orders a second for {} min, sampled every {} s\n",
-        arguments.rate,
-        arguments.minutes,
-        EVERY.as_secs()
-    );
-    let (begin, length) = (Instant::now(), Duration::from_secs(60 * arguments.minutes));
-    let mut ticks = interval(Duration::from_secs_f64(1.0 / arguments.rate));
+    println!("\n{rate} orders a second for {} s, sampled every {} s\n", length.as_secs(), EVERY.as_secs());
+    let begin = Instant::now();
+    let mut ticks = interval(Duration::from_secs_f64(1.0 / rate));
     ticks.set_missed_tick_behavior(MissedTickBehavior::Burst);
     let (mut orders, mut looked, mut orders_before) = (0_usize, Instant::now(), 0_usize);
     while begin.elapsed() < length {
@@ -111,12 +125,7 @@ pub(super) async fn run(arguments: &Arguments) -> Result<()> {
         }
     }
     println!("\n{orders} orders in {:.0} s, each mailed", begin.elapsed().as_secs_f64());
-    println!("\n|  | first third | last third |\n|---|---|---|");
-    let mut growth = judge(api.name, &api.looks)?;
-    growth.extend(judge(worker.name, &worker.looks)?);
-    ensure!(growth.is_empty(), "grown: {}", growth.join(", "));
-    println!("\nNothing has grown.");
-    Ok(())
+    Ok(watched)
 }
 
 impl Watched {
