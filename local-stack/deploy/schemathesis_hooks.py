@@ -43,7 +43,7 @@ def with_check_digit(number):
 
 
 # The shortest bound of a text.
-SHORTEST_BOUND = 100
+SHORTEST_BOUND = 30
 
 
 def long_without_blank_ends(value):
